@@ -17,13 +17,452 @@
 #define DAEDALUS_APART
 #endif
 
-/* ---- what several functions do, each with values of its own for the last arguments ---- */
+/* ---- what several functions do, each with values of its own for the last arguments, if any ---- */
 
 #if defined(__GNUC__)
 #define DAEDALUS_WITHIN static inline __attribute__((always_inline))
 #else
 #define DAEDALUS_WITHIN static inline
 #endif
+
+static DAEDALUS_APART void n_vp9_avg16_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg16_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg16_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
+        daedalus_tall_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
+        daedalus_item_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
+        daedalus_item_vp9_avg16_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg16_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg16_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg16_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_avg32_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg32_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg32_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
+        daedalus_tall_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
+        daedalus_item_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
+        daedalus_item_vp9_avg32_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg32_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg32_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg32_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_avg4_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg4_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg4_high__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
+        daedalus_tall_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
+        daedalus_item_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
+        daedalus_item_vp9_avg4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
+        daedalus_item_vp9_avg4_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg4_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg4_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg4_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_avg64_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg64_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg64_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg64_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
+        daedalus_tall_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
+        daedalus_item_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
+        daedalus_item_vp9_avg64_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg64_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg64_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg64_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_avg8_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg8_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg8_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
+        daedalus_tall_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
+        daedalus_item_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
+        daedalus_item_vp9_avg8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
+        daedalus_item_vp9_avg8_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg8_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg8_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg8_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_copy16_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy16_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy16_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
+        daedalus_tall_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
+        daedalus_item_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
+        daedalus_item_vp9_copy16_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy16_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy16_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy16_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_copy32_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy32_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy32_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
+        daedalus_tall_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
+        daedalus_item_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
+        daedalus_item_vp9_copy32_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy32_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy32_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy32_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_copy4_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy4_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy4_high__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
+        daedalus_tall_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows8_x2,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
+        daedalus_item_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
+        daedalus_item_vp9_copy4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
+        daedalus_item_vp9_copy4_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy4_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy4_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy4_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_copy64_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy64_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy64_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy64_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
+        daedalus_tall_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride,
+        (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
+        daedalus_item_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
+        daedalus_item_vp9_copy64_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy64_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy64_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy64_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
+
+static DAEDALUS_APART void n_vp9_copy8_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy8_high__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy8_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
+        daedalus_tall_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows8,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
+        daedalus_item_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows4,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
+        daedalus_item_vp9_copy8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_full,
+        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
+        daedalus_item_vp9_copy8_high__c_full))(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy8_high__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy8_high(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy8_high(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes + n_whole * src_stride,
+      src_stride, rows - n_whole, unused0, unused1);
+}
 
 DAEDALUS_WITHIN void n_vp9_iadst16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int16_t *coeffs_bytes, int unused0, int bits) {
@@ -195,6 +634,126 @@ DAEDALUS_WITHIN void n_vp9_idct8_iadst8_high(uint8_t *dst_bytes, ptrdiff_t dst_s
       daedalus_clearing_vp9_idct8_iadst8_high__c_full))(dst, dst_stride, coeffs, bits);
 }
 
+DAEDALUS_WITHIN void n_vp9_intra_dc16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
+      daedalus_item_vp9_intra_dc16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
+      daedalus_item_vp9_intra_dc32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
+      daedalus_item_vp9_intra_dc4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
+      daedalus_item_vp9_intra_dc8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge16_high__2(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge32_high__2(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge4_high__2(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge8_high__2(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+}
+
 DAEDALUS_WITHIN void n_vp9_intra_dc_none16(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *unused1, int more) {
   (void)unused0;
@@ -271,6 +830,206 @@ DAEDALUS_WITHIN void n_vp9_intra_dc_none8_high(uint8_t *dst_bytes, ptrdiff_t dst
       daedalus_item_vp9_intra_dc_none8_high__c_full))(dst, dst_stride, more, bits);
 }
 
+DAEDALUS_WITHIN void n_vp9_intra_down_left16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
+      daedalus_item_vp9_intra_down_left16_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_left32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
+      daedalus_item_vp9_intra_down_left32_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_left4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
+      daedalus_item_vp9_intra_down_left4_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_left8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
+      daedalus_item_vp9_intra_down_left8_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_right16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
+      daedalus_item_vp9_intra_down_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_right32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
+      daedalus_item_vp9_intra_down_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_right4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
+      daedalus_item_vp9_intra_down_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_down_right8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
+      daedalus_item_vp9_intra_down_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
+      daedalus_item_vp9_intra_hor16_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
+      daedalus_item_vp9_intra_hor32_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
+      daedalus_item_vp9_intra_hor4_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
+      daedalus_item_vp9_intra_hor8_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_down16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
+      daedalus_item_vp9_intra_hor_down16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_down32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
+      daedalus_item_vp9_intra_hor_down32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_down4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
+      daedalus_item_vp9_intra_hor_down4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_down8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
+      daedalus_item_vp9_intra_hor_down8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_up16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
+      daedalus_item_vp9_intra_hor_up16_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_up32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
+      daedalus_item_vp9_intra_hor_up32_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_up4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
+      daedalus_item_vp9_intra_hor_up4_high__c_full))(dst, dst_stride, left, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_hor_up8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
+      daedalus_item_vp9_intra_hor_up8_high__c_full))(dst, dst_stride, left, 0);
+}
+
 DAEDALUS_WITHIN void n_vp9_intra_tm16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
@@ -309,6 +1068,126 @@ DAEDALUS_WITHIN void n_vp9_intra_tm8_high(uint8_t *dst_bytes, ptrdiff_t dst_stri
   DAEDALUS_NEON_OR(daedalus_item_vp9_intra_tm8_high__neon_full,
       DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_tm8_high__vector_full,
       daedalus_item_vp9_intra_tm8_high__c_full))(dst, dst_stride, left, 0, top, 0, bits);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
+      daedalus_item_vp9_intra_vert16_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
+      daedalus_item_vp9_intra_vert32_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
+      daedalus_item_vp9_intra_vert4_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
+      daedalus_item_vp9_intra_vert8_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_left16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
+      daedalus_item_vp9_intra_vert_left16_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_left32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
+      daedalus_item_vp9_intra_vert_left32_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_left4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
+      daedalus_item_vp9_intra_vert_left4_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_left8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
+      daedalus_item_vp9_intra_vert_left8_high__c_full))(dst, dst_stride, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_right16_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right16_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
+      daedalus_item_vp9_intra_vert_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_right32_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right32_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
+      daedalus_item_vp9_intra_vert_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_right4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right4_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
+      daedalus_item_vp9_intra_vert_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+}
+
+DAEDALUS_WITHIN void n_vp9_intra_vert_right8_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right8_high__neon_full,
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
+      daedalus_item_vp9_intra_vert_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
 }
 
 DAEDALUS_WITHIN void n_vp9_iwht4_high(uint8_t *dst_bytes, ptrdiff_t dst_stride,
@@ -3580,14 +4459,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_16(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_full,
-        daedalus_item_vp9_scaled_16__c_full))(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_bilinear,
+          daedalus_item_vp9_scaled_16__c_bilinear))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_full,
+          daedalus_item_vp9_scaled_16__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3595,14 +4483,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_avg(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_full,
-        daedalus_item_vp9_scaled_16_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_16_avg__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_full,
+          daedalus_item_vp9_scaled_16_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3613,14 +4510,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_avg_high(uint8_t *dst_bytes, ptrdiff_t dst_
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_full,
-        daedalus_item_vp9_scaled_16_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
-        mx, my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_16_avg_high__c_bilinear))(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_full,
+          daedalus_item_vp9_scaled_16_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3631,14 +4537,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_high(uint8_t *dst_bytes, ptrdiff_t dst_stri
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_full,
-        daedalus_item_vp9_scaled_16_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_bilinear,
+          daedalus_item_vp9_scaled_16_high__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_full,
+          daedalus_item_vp9_scaled_16_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3646,14 +4561,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_32(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_full,
-        daedalus_item_vp9_scaled_32__c_full))(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_bilinear,
+          daedalus_item_vp9_scaled_32__c_bilinear))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_full,
+          daedalus_item_vp9_scaled_32__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3661,14 +4585,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_avg(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_full,
-        daedalus_item_vp9_scaled_32_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_32_avg__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_full,
+          daedalus_item_vp9_scaled_32_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3679,14 +4612,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_avg_high(uint8_t *dst_bytes, ptrdiff_t dst_
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_full,
-        daedalus_item_vp9_scaled_32_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
-        mx, my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_32_avg_high__c_bilinear))(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_full,
+          daedalus_item_vp9_scaled_32_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3697,14 +4639,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_high(uint8_t *dst_bytes, ptrdiff_t dst_stri
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_full,
-        daedalus_item_vp9_scaled_32_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_bilinear,
+          daedalus_item_vp9_scaled_32_high__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_full,
+          daedalus_item_vp9_scaled_32_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3712,14 +4663,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_4(uint8_t *dst, ptrdiff_t dst_stride, const ui
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_full,
-        daedalus_item_vp9_scaled_4__c_full))(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_bilinear,
+          daedalus_item_vp9_scaled_4__c_bilinear))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_full,
+          daedalus_item_vp9_scaled_4__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3727,14 +4687,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_avg(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_full,
-        daedalus_item_vp9_scaled_4_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_4_avg__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_full,
+          daedalus_item_vp9_scaled_4_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3745,14 +4714,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_avg_high(uint8_t *dst_bytes, ptrdiff_t dst_s
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_full,
-        daedalus_item_vp9_scaled_4_avg_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_4_avg_high__c_bilinear))(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_full,
+          daedalus_item_vp9_scaled_4_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3763,14 +4741,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_high(uint8_t *dst_bytes, ptrdiff_t dst_strid
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_full,
-        daedalus_item_vp9_scaled_4_high__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_bilinear,
+          daedalus_item_vp9_scaled_4_high__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_4_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_full,
+          daedalus_item_vp9_scaled_4_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3778,14 +4765,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_64(uint8_t *dst, ptrdiff_t dst_stride, const u
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_full,
-        daedalus_item_vp9_scaled_64__c_full))(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_bilinear,
+          daedalus_item_vp9_scaled_64__c_bilinear))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_full,
+          daedalus_item_vp9_scaled_64__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3793,14 +4789,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_avg(uint8_t *dst, ptrdiff_t dst_stride, con
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_full,
-        daedalus_item_vp9_scaled_64_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_64_avg__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_full,
+          daedalus_item_vp9_scaled_64_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3811,14 +4816,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_avg_high(uint8_t *dst_bytes, ptrdiff_t dst_
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_full,
-        daedalus_item_vp9_scaled_64_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
-        mx, my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_64_avg_high__c_bilinear))(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_full,
+          daedalus_item_vp9_scaled_64_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3829,14 +4843,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_high(uint8_t *dst_bytes, ptrdiff_t dst_stri
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_full,
-        daedalus_item_vp9_scaled_64_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_bilinear,
+          daedalus_item_vp9_scaled_64_high__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_64_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_full,
+          daedalus_item_vp9_scaled_64_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3844,14 +4867,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_8(uint8_t *dst, ptrdiff_t dst_stride, const ui
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_full,
-        daedalus_item_vp9_scaled_8__c_full))(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_bilinear,
+          daedalus_item_vp9_scaled_8__c_bilinear))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_full,
+          daedalus_item_vp9_scaled_8__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3859,14 +4891,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_avg(uint8_t *dst, ptrdiff_t dst_stride, cons
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_full,
-        daedalus_item_vp9_scaled_8_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_8_avg__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_full,
+          daedalus_item_vp9_scaled_8_avg__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 
@@ -3877,14 +4918,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_avg_high(uint8_t *dst_bytes, ptrdiff_t dst_s
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_full,
-        daedalus_item_vp9_scaled_8_avg_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_8_avg_high__c_bilinear))(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_full,
+          daedalus_item_vp9_scaled_8_avg_high__c_full))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3895,14 +4945,23 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_high(uint8_t *dst_bytes, ptrdiff_t dst_strid
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_full,
-        daedalus_item_vp9_scaled_8_high__c_full))(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_bilinear,
+          daedalus_item_vp9_scaled_8_high__c_bilinear))(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_item_vp9_scaled_8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_full,
+          daedalus_item_vp9_scaled_8_high__c_full))(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 
@@ -3969,94 +5028,14 @@ static void daedalus_ffmpeg_vp9_avg16__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_avg16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg16_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
-        daedalus_tall_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
-        daedalus_item_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
-        daedalus_item_vp9_avg16_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_avg16_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_avg16_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_avg16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg16_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
-        daedalus_tall_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
-        daedalus_item_vp9_avg16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg16_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
-        daedalus_item_vp9_avg16_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg16_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg16_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4097,94 +5076,14 @@ static void daedalus_ffmpeg_vp9_avg32__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_avg32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg32_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
-        daedalus_tall_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
-        daedalus_item_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
-        daedalus_item_vp9_avg32_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_avg32_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_avg32_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg32_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg32_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_avg32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg32_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
-        daedalus_tall_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
-        daedalus_item_vp9_avg32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg32_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
-        daedalus_item_vp9_avg32_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg32_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg32_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg32_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg32_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4229,102 +5128,14 @@ static void daedalus_ffmpeg_vp9_avg4__odd(uint8_t *dst, ptrdiff_t dst_stride, co
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_avg4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg4_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows,
-          unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
-        daedalus_tall_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
-        daedalus_item_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
-        daedalus_item_vp9_avg4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
-        daedalus_item_vp9_avg4_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_avg4_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_avg4_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg4_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_avg4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg4_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows,
-          unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
-        daedalus_tall_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
-        daedalus_item_vp9_avg4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
-        daedalus_item_vp9_avg4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg4_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
-        daedalus_item_vp9_avg4_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg4_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg4_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg4_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4365,94 +5176,14 @@ static void daedalus_ffmpeg_vp9_avg64__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_avg64_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg64_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
-        daedalus_tall_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
-        daedalus_item_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
-        daedalus_item_vp9_avg64_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_avg64_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_avg64_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg64_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg64_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_avg64_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg64_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
-        daedalus_tall_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
-        daedalus_item_vp9_avg64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg64_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
-        daedalus_item_vp9_avg64_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg64_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg64_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg64_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg64_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4497,102 +5228,14 @@ static void daedalus_ffmpeg_vp9_avg8__odd(uint8_t *dst, ptrdiff_t dst_stride, co
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_avg8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg8_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows,
-          unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
-        daedalus_tall_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
-        daedalus_item_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
-        daedalus_item_vp9_avg8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
-        daedalus_item_vp9_avg8_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_avg8_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_avg8_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_avg8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg8_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows,
-          unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_avg8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
-        daedalus_tall_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
-        daedalus_item_vp9_avg8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
-        daedalus_item_vp9_avg8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_avg8_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
-        daedalus_item_vp9_avg8_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg8_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg8_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4633,96 +5276,14 @@ static void daedalus_ffmpeg_vp9_copy16__odd(uint8_t *dst, ptrdiff_t dst_stride, 
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_copy16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy16_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
-        daedalus_tall_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
-        daedalus_item_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
-        daedalus_item_vp9_copy16_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_copy16_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_copy16_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_copy16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy16_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
-        daedalus_tall_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
-        daedalus_item_vp9_copy16_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy16_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
-        daedalus_item_vp9_copy16_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy16_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy16_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4763,96 +5324,14 @@ static void daedalus_ffmpeg_vp9_copy32__odd(uint8_t *dst, ptrdiff_t dst_stride, 
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_copy32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy32_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
-        daedalus_tall_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
-        daedalus_item_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
-        daedalus_item_vp9_copy32_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_copy32_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_copy32_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy32_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy32_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_copy32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy32_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
-        daedalus_tall_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
-        daedalus_item_vp9_copy32_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy32_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
-        daedalus_item_vp9_copy32_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy32_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy32_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy32_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy32_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -4897,102 +5376,14 @@ static void daedalus_ffmpeg_vp9_copy4__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_copy4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy4_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
-        daedalus_tall_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
-        daedalus_item_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
-        daedalus_item_vp9_copy4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
-        daedalus_item_vp9_copy4_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_copy4_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_copy4_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy4_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_copy4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy4_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
-        daedalus_tall_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows8_x2,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
-        daedalus_item_vp9_copy4_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
-        daedalus_item_vp9_copy4_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy4_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
-        daedalus_item_vp9_copy4_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy4_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy4_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy4_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5033,96 +5424,14 @@ static void daedalus_ffmpeg_vp9_copy64__odd(uint8_t *dst, ptrdiff_t dst_stride, 
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_copy64_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy64_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
-        daedalus_tall_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
-        daedalus_item_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
-        daedalus_item_vp9_copy64_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_copy64_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_copy64_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy64_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy64_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_copy64_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy64_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
-        daedalus_tall_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride,
-        (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
-        daedalus_item_vp9_copy64_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy64_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
-        daedalus_item_vp9_copy64_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy64_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy64_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy64_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy64_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5167,102 +5476,14 @@ static void daedalus_ffmpeg_vp9_copy8__odd(uint8_t *dst, ptrdiff_t dst_stride, c
       src_stride, rows - n_whole, unused0, unused1);
 }
 
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8_high_bits10__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 void daedalus_ffmpeg_vp9_copy8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy8_high_bits10__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
-        daedalus_tall_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
-        daedalus_item_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
-        daedalus_item_vp9_copy8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
-        daedalus_item_vp9_copy8_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
+  n_vp9_copy8_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
-
-static void daedalus_ffmpeg_vp9_copy8_high_bits10__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8_high_bits10(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8_high_bits10(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
-}
-
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8_high_bits12__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
 
 void daedalus_ffmpeg_vp9_copy8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy8_high_bits12__odd(dst_bytes, dst_stride, src_bytes, src_stride,
-          rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_NEON_OR(daedalus_tall_vp9_copy8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
-        daedalus_tall_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows8,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
-        daedalus_item_vp9_copy8_high__c_rows8))(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_rows4,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
-        daedalus_item_vp9_copy8_high__c_rows4))(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_NEON_OR(daedalus_item_vp9_copy8_high__neon_full,
-        DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
-        daedalus_item_vp9_copy8_high__c_full))(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy8_high_bits12__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
-    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8_high_bits12(dst_bytes, dst_stride, src_bytes, src_stride, n_whole,
-      unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8_high_bits12(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
-      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy8_high(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 
 void daedalus_ffmpeg_vp9_iadst16(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
@@ -5541,22 +5762,12 @@ void daedalus_ffmpeg_vp9_intra_dc16(uint8_t *dst, ptrdiff_t dst_stride, const ui
 
 void daedalus_ffmpeg_vp9_intra_dc16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
-      daedalus_item_vp9_intra_dc16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
-      daedalus_item_vp9_intra_dc16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -5568,22 +5779,12 @@ void daedalus_ffmpeg_vp9_intra_dc32(uint8_t *dst, ptrdiff_t dst_stride, const ui
 
 void daedalus_ffmpeg_vp9_intra_dc32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
-      daedalus_item_vp9_intra_dc32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
-      daedalus_item_vp9_intra_dc32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -5595,22 +5796,12 @@ void daedalus_ffmpeg_vp9_intra_dc4(uint8_t *dst, ptrdiff_t dst_stride, const uin
 
 void daedalus_ffmpeg_vp9_intra_dc4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
-      daedalus_item_vp9_intra_dc4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
-      daedalus_item_vp9_intra_dc4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -5622,22 +5813,12 @@ void daedalus_ffmpeg_vp9_intra_dc8(uint8_t *dst, ptrdiff_t dst_stride, const uin
 
 void daedalus_ffmpeg_vp9_intra_dc8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
-      daedalus_item_vp9_intra_dc8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
-      daedalus_item_vp9_intra_dc8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge16_left(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5658,42 +5839,22 @@ void daedalus_ffmpeg_vp9_intra_dc_edge16_top(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge32_left(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5714,42 +5875,22 @@ void daedalus_ffmpeg_vp9_intra_dc_edge32_top(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge4_left(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5770,42 +5911,22 @@ void daedalus_ffmpeg_vp9_intra_dc_edge4_top(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge8_left(uint8_t *dst, ptrdiff_t dst_stride,
@@ -5826,42 +5947,22 @@ void daedalus_ffmpeg_vp9_intra_dc_edge8_top(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_dc_edge8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full))(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__2(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_dc_none16_dc127(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6054,22 +6155,12 @@ void daedalus_ffmpeg_vp9_intra_down_left16(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_left16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
-      daedalus_item_vp9_intra_down_left16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
-      daedalus_item_vp9_intra_down_left16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left32(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6082,22 +6173,12 @@ void daedalus_ffmpeg_vp9_intra_down_left32(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_left32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
-      daedalus_item_vp9_intra_down_left32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
-      daedalus_item_vp9_intra_down_left32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6110,22 +6191,12 @@ void daedalus_ffmpeg_vp9_intra_down_left4(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_left4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
-      daedalus_item_vp9_intra_down_left4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
-      daedalus_item_vp9_intra_down_left4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6138,22 +6209,12 @@ void daedalus_ffmpeg_vp9_intra_down_left8(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_left8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
-      daedalus_item_vp9_intra_down_left8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_left8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_left8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
-      daedalus_item_vp9_intra_down_left8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right16(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6165,22 +6226,12 @@ void daedalus_ffmpeg_vp9_intra_down_right16(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_right16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
-      daedalus_item_vp9_intra_down_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
-      daedalus_item_vp9_intra_down_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right32(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6192,22 +6243,12 @@ void daedalus_ffmpeg_vp9_intra_down_right32(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_down_right32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
-      daedalus_item_vp9_intra_down_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
-      daedalus_item_vp9_intra_down_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6219,22 +6260,12 @@ void daedalus_ffmpeg_vp9_intra_down_right4(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_intra_down_right4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
-      daedalus_item_vp9_intra_down_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
-      daedalus_item_vp9_intra_down_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6246,22 +6277,12 @@ void daedalus_ffmpeg_vp9_intra_down_right8(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_intra_down_right8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
-      daedalus_item_vp9_intra_down_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_down_right8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_down_right8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
-      daedalus_item_vp9_intra_down_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6274,22 +6295,12 @@ void daedalus_ffmpeg_vp9_intra_hor16(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 void daedalus_ffmpeg_vp9_intra_hor16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
-      daedalus_item_vp9_intra_hor16_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor16_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
-      daedalus_item_vp9_intra_hor16_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor16_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6302,22 +6313,12 @@ void daedalus_ffmpeg_vp9_intra_hor32(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 void daedalus_ffmpeg_vp9_intra_hor32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
-      daedalus_item_vp9_intra_hor32_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor32_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
-      daedalus_item_vp9_intra_hor32_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor32_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6330,22 +6331,12 @@ void daedalus_ffmpeg_vp9_intra_hor4(uint8_t *dst, ptrdiff_t dst_stride, const ui
 
 void daedalus_ffmpeg_vp9_intra_hor4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
-      daedalus_item_vp9_intra_hor4_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor4_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
-      daedalus_item_vp9_intra_hor4_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor4_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6358,22 +6349,12 @@ void daedalus_ffmpeg_vp9_intra_hor8(uint8_t *dst, ptrdiff_t dst_stride, const ui
 
 void daedalus_ffmpeg_vp9_intra_hor8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
-      daedalus_item_vp9_intra_hor8_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor8_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
-      daedalus_item_vp9_intra_hor8_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor8_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6385,22 +6366,12 @@ void daedalus_ffmpeg_vp9_intra_hor_down16(uint8_t *dst, ptrdiff_t dst_stride, co
 
 void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
-      daedalus_item_vp9_intra_hor_down16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
-      daedalus_item_vp9_intra_hor_down16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6412,22 +6383,12 @@ void daedalus_ffmpeg_vp9_intra_hor_down32(uint8_t *dst, ptrdiff_t dst_stride, co
 
 void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
-      daedalus_item_vp9_intra_hor_down32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
-      daedalus_item_vp9_intra_hor_down32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6439,22 +6400,12 @@ void daedalus_ffmpeg_vp9_intra_hor_down4(uint8_t *dst, ptrdiff_t dst_stride, con
 
 void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
-      daedalus_item_vp9_intra_hor_down4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
-      daedalus_item_vp9_intra_hor_down4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6466,22 +6417,12 @@ void daedalus_ffmpeg_vp9_intra_hor_down8(uint8_t *dst, ptrdiff_t dst_stride, con
 
 void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
-      daedalus_item_vp9_intra_hor_down8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_down8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
-      daedalus_item_vp9_intra_hor_down8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6494,22 +6435,12 @@ void daedalus_ffmpeg_vp9_intra_hor_up16(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
-      daedalus_item_vp9_intra_hor_up16_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up16_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
-      daedalus_item_vp9_intra_hor_up16_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up16_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6522,22 +6453,12 @@ void daedalus_ffmpeg_vp9_intra_hor_up32(uint8_t *dst, ptrdiff_t dst_stride, cons
 
 void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
-      daedalus_item_vp9_intra_hor_up32_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up32_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
-      daedalus_item_vp9_intra_hor_up32_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up32_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6550,22 +6471,12 @@ void daedalus_ffmpeg_vp9_intra_hor_up4(uint8_t *dst, ptrdiff_t dst_stride, const
 
 void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
-      daedalus_item_vp9_intra_hor_up4_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up4_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
-      daedalus_item_vp9_intra_hor_up4_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up4_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6578,22 +6489,12 @@ void daedalus_ffmpeg_vp9_intra_hor_up8(uint8_t *dst, ptrdiff_t dst_stride, const
 
 void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
-      daedalus_item_vp9_intra_hor_up8_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up8_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_hor_up8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
-      daedalus_item_vp9_intra_hor_up8_high__c_full))(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up8_high(dst_bytes, dst_stride, left_bytes, unused0);
 }
 
 void daedalus_ffmpeg_vp9_intra_tm16(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6674,22 +6575,12 @@ void daedalus_ffmpeg_vp9_intra_vert16(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 void daedalus_ffmpeg_vp9_intra_vert16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
-      daedalus_item_vp9_intra_vert16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
-      daedalus_item_vp9_intra_vert16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert32(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *unused0,
@@ -6702,22 +6593,12 @@ void daedalus_ffmpeg_vp9_intra_vert32(uint8_t *dst, ptrdiff_t dst_stride, const 
 
 void daedalus_ffmpeg_vp9_intra_vert32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
-      daedalus_item_vp9_intra_vert32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
-      daedalus_item_vp9_intra_vert32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *unused0,
@@ -6730,22 +6611,12 @@ void daedalus_ffmpeg_vp9_intra_vert4(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 void daedalus_ffmpeg_vp9_intra_vert4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
-      daedalus_item_vp9_intra_vert4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
-      daedalus_item_vp9_intra_vert4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *unused0,
@@ -6758,22 +6629,12 @@ void daedalus_ffmpeg_vp9_intra_vert8(uint8_t *dst, ptrdiff_t dst_stride, const u
 
 void daedalus_ffmpeg_vp9_intra_vert8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
-      daedalus_item_vp9_intra_vert8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
-      daedalus_item_vp9_intra_vert8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left16(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6786,22 +6647,12 @@ void daedalus_ffmpeg_vp9_intra_vert_left16(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
-      daedalus_item_vp9_intra_vert_left16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
-      daedalus_item_vp9_intra_vert_left16_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left16_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left32(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6814,22 +6665,12 @@ void daedalus_ffmpeg_vp9_intra_vert_left32(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
-      daedalus_item_vp9_intra_vert_left32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
-      daedalus_item_vp9_intra_vert_left32_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left32_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left4(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6842,22 +6683,12 @@ void daedalus_ffmpeg_vp9_intra_vert_left4(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
-      daedalus_item_vp9_intra_vert_left4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
-      daedalus_item_vp9_intra_vert_left4_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left4_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left8(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6870,22 +6701,12 @@ void daedalus_ffmpeg_vp9_intra_vert_left8(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
-      daedalus_item_vp9_intra_vert_left8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_left8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
-      daedalus_item_vp9_intra_vert_left8_high__c_full))(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left8_high(dst_bytes, dst_stride, unused0, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right16(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6897,22 +6718,12 @@ void daedalus_ffmpeg_vp9_intra_vert_right16(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
-      daedalus_item_vp9_intra_vert_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
-      daedalus_item_vp9_intra_vert_right16_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right16_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right32(uint8_t *dst, ptrdiff_t dst_stride,
@@ -6924,22 +6735,12 @@ void daedalus_ffmpeg_vp9_intra_vert_right32(uint8_t *dst, ptrdiff_t dst_stride,
 
 void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
-      daedalus_item_vp9_intra_vert_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
-      daedalus_item_vp9_intra_vert_right32_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right32_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right4(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6951,22 +6752,12 @@ void daedalus_ffmpeg_vp9_intra_vert_right4(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
-      daedalus_item_vp9_intra_vert_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
-      daedalus_item_vp9_intra_vert_right4_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right4_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right8(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *left,
@@ -6978,22 +6769,12 @@ void daedalus_ffmpeg_vp9_intra_vert_right8(uint8_t *dst, ptrdiff_t dst_stride, c
 
 void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits10(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
-      daedalus_item_vp9_intra_vert_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits12(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_NEON_OR(daedalus_item_vp9_intra_vert_right8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
-      daedalus_item_vp9_intra_vert_right8_high__c_full))(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right8_high(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 
 void daedalus_ffmpeg_vp9_iwht4(uint8_t *dst, ptrdiff_t dst_stride, int16_t *coeffs, int unused0) {
@@ -9774,6 +9555,438 @@ void daedalus_ffmpeg_vp9_scaled_8_high_bilinearbits12(uint8_t *dst_bytes, ptrdif
 /* ---- the same for the processor features that a caller names ---- */
 
 #if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_avg16_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg16_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
+        daedalus_tall_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
+        daedalus_item_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
+        daedalus_item_vp9_avg16_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg16_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg16_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_avg32_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg32_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
+        daedalus_tall_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
+        daedalus_item_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
+        daedalus_item_vp9_avg32_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg32_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg32_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_avg4_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg4_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
+        daedalus_tall_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
+        daedalus_item_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
+        daedalus_item_vp9_avg4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
+        daedalus_item_vp9_avg4_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg4_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg4_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_avg64_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg64_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg64_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
+        daedalus_tall_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
+        daedalus_item_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
+        daedalus_item_vp9_avg64_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg64_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg64_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_avg8_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_avg8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_avg8_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
+        daedalus_tall_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
+        daedalus_item_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
+        daedalus_item_vp9_avg8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
+        daedalus_item_vp9_avg8_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_avg8_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_avg8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_avg8_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_copy16_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy16_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
+        daedalus_tall_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
+        daedalus_item_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
+        daedalus_item_vp9_copy16_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy16_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy16_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_copy32_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy32_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
+        daedalus_tall_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
+        daedalus_item_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
+        daedalus_item_vp9_copy32_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy32_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy32_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_copy4_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy4_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
+        daedalus_tall_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
+        daedalus_item_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
+        daedalus_item_vp9_copy4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
+        daedalus_item_vp9_copy4_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy4_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy4_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_copy64_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy64_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy64_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
+        daedalus_tall_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
+        daedalus_item_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
+        daedalus_item_vp9_copy64_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy64_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy64_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+static DAEDALUS_APART void n_vp9_copy8_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1);
+
+DAEDALUS_WITHIN void n_vp9_copy8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  if (rows > 8) {
+    if (rows % 8 != 0) {
+      n_vp9_copy8_high__plain__odd(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0,
+          unused1);
+      return;
+    }
+    (void)unused0;
+    (void)unused1;
+    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
+        daedalus_tall_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
+    return;
+  }
+  (void)unused0;
+  (void)unused1;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
+  if (rows >= 8) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
+        daedalus_item_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
+  } else if (rows == 4) {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
+        daedalus_item_vp9_copy8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
+  } else {
+    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
+        daedalus_item_vp9_copy8_high__c_full)(dst, dst_stride, src, src_stride, rows);
+  }
+}
+
+static void n_vp9_copy8_high__plain__odd(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
+  const int n_whole = rows / 8 * 8;
+  n_vp9_copy8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, n_whole, unused0, unused1);
+  n_vp9_copy8_high__plain(dst_bytes + n_whole * dst_stride, dst_stride, src_bytes +
+      n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 DAEDALUS_WITHIN void n_vp9_iadst16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     int16_t *coeffs_bytes, int unused0, int bits) {
   (void)unused0;
@@ -9948,6 +10161,138 @@ DAEDALUS_WITHIN void n_vp9_idct8_iadst8_high__plain(uint8_t *dst_bytes, ptrdiff_
 #endif
 
 #if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
+      daedalus_item_vp9_intra_dc16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
+      daedalus_item_vp9_intra_dc32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
+      daedalus_item_vp9_intra_dc4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
+      daedalus_item_vp9_intra_dc8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge16_high__2__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge32_high__2__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge4_high__2__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *edge_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_dc_edge8_high__2__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *edge_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
+      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 DAEDALUS_WITHIN void n_vp9_intra_dc_none16__plain(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *unused0, const uint8_t *unused1, int more) {
   (void)unused0;
@@ -10032,6 +10377,226 @@ DAEDALUS_WITHIN void n_vp9_intra_dc_none8_high__plain(uint8_t *dst_bytes, ptrdif
 #endif
 
 #if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_left16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
+      daedalus_item_vp9_intra_down_left16_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_left32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
+      daedalus_item_vp9_intra_down_left32_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_left4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
+      daedalus_item_vp9_intra_down_left4_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_left8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
+      daedalus_item_vp9_intra_down_left8_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_right16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
+      daedalus_item_vp9_intra_down_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_right32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
+      daedalus_item_vp9_intra_down_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_right4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
+      daedalus_item_vp9_intra_down_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_down_right8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
+      daedalus_item_vp9_intra_down_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
+      daedalus_item_vp9_intra_hor16_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
+      daedalus_item_vp9_intra_hor32_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
+      daedalus_item_vp9_intra_hor4_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
+      daedalus_item_vp9_intra_hor8_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_down16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
+      daedalus_item_vp9_intra_hor_down16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_down32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
+      daedalus_item_vp9_intra_hor_down32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_down4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
+      daedalus_item_vp9_intra_hor_down4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_down8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
+      daedalus_item_vp9_intra_hor_down8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_up16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
+      daedalus_item_vp9_intra_hor_up16_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_up32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
+      daedalus_item_vp9_intra_hor_up32_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_up4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
+      daedalus_item_vp9_intra_hor_up4_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_hor_up8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *unused0) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
+      daedalus_item_vp9_intra_hor_up8_high__c_full)(dst, dst_stride, left, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
 DAEDALUS_WITHIN void n_vp9_intra_tm16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *left_bytes, const uint8_t *top_bytes, int bits) {
   uint16_t *dst = (uint16_t *)(void *)dst_bytes;
@@ -10072,6 +10637,138 @@ DAEDALUS_WITHIN void n_vp9_intra_tm8_high__plain(uint8_t *dst_bytes, ptrdiff_t d
   const uint16_t *top = (const uint16_t *)(void *)top_bytes;
   DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_tm8_high__vector_full,
       daedalus_item_vp9_intra_tm8_high__c_full)(dst, dst_stride, left, 0, top, 0, bits);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
+      daedalus_item_vp9_intra_vert16_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
+      daedalus_item_vp9_intra_vert32_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
+      daedalus_item_vp9_intra_vert4_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
+      daedalus_item_vp9_intra_vert8_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_left16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
+      daedalus_item_vp9_intra_vert_left16_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_left32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
+      daedalus_item_vp9_intra_vert_left32_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_left4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
+      daedalus_item_vp9_intra_vert_left4_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_left8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *unused0, const uint8_t *top_bytes) {
+  (void)unused0;
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
+      daedalus_item_vp9_intra_vert_left8_high__c_full)(dst, dst_stride, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_right16_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
+      daedalus_item_vp9_intra_vert_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_right32_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
+      daedalus_item_vp9_intra_vert_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_right4_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
+      daedalus_item_vp9_intra_vert_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+}
+#endif
+
+#if DAEDALUS_HAVE_NEON
+DAEDALUS_WITHIN void n_vp9_intra_vert_right8_high__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
+    const uint8_t *left_bytes, const uint8_t *top_bytes) {
+  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
+  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
+  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
+  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
+      daedalus_item_vp9_intra_vert_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
 }
 #endif
 
@@ -14146,13 +14843,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_16__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_full,
-        daedalus_item_vp9_scaled_16__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_bilinear,
+          daedalus_item_vp9_scaled_16__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16__vector_full,
+          daedalus_item_vp9_scaled_16__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14163,13 +14868,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_avg__plain(uint8_t *dst, ptrdiff_t dst_stri
     int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_full,
-        daedalus_item_vp9_scaled_16_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_16_avg__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg__vector_full,
+          daedalus_item_vp9_scaled_16_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14182,13 +14895,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_avg_high__plain(uint8_t *dst_bytes, ptrdiff
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_full,
-        daedalus_item_vp9_scaled_16_avg_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_16_avg_high__c_bilinear)(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_avg_high__vector_full,
+          daedalus_item_vp9_scaled_16_avg_high__c_full)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14201,13 +14922,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_16_high__plain(uint8_t *dst_bytes, ptrdiff_t d
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_full,
-        daedalus_item_vp9_scaled_16_high__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_bilinear,
+          daedalus_item_vp9_scaled_16_high__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_16_high__vector_full,
+          daedalus_item_vp9_scaled_16_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14217,13 +14946,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_32__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_full,
-        daedalus_item_vp9_scaled_32__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_bilinear,
+          daedalus_item_vp9_scaled_32__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32__vector_full,
+          daedalus_item_vp9_scaled_32__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14234,13 +14971,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_avg__plain(uint8_t *dst, ptrdiff_t dst_stri
     int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_full,
-        daedalus_item_vp9_scaled_32_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_32_avg__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg__vector_full,
+          daedalus_item_vp9_scaled_32_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14253,13 +14998,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_avg_high__plain(uint8_t *dst_bytes, ptrdiff
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_full,
-        daedalus_item_vp9_scaled_32_avg_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_32_avg_high__c_bilinear)(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_avg_high__vector_full,
+          daedalus_item_vp9_scaled_32_avg_high__c_full)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14272,13 +15025,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_32_high__plain(uint8_t *dst_bytes, ptrdiff_t d
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_full,
-        daedalus_item_vp9_scaled_32_high__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_bilinear,
+          daedalus_item_vp9_scaled_32_high__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_32_high__vector_full,
+          daedalus_item_vp9_scaled_32_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14288,13 +15049,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_4__plain(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_full,
-        daedalus_item_vp9_scaled_4__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_bilinear,
+          daedalus_item_vp9_scaled_4__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4__vector_full,
+          daedalus_item_vp9_scaled_4__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
+          dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14305,13 +15074,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_avg__plain(uint8_t *dst, ptrdiff_t dst_strid
     int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_full,
-        daedalus_item_vp9_scaled_4_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_4_avg__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg__vector_full,
+          daedalus_item_vp9_scaled_4_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14324,13 +15101,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_avg_high__plain(uint8_t *dst_bytes, ptrdiff_
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_full,
-        daedalus_item_vp9_scaled_4_avg_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_4_avg_high__c_bilinear)(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_avg_high__vector_full,
+          daedalus_item_vp9_scaled_4_avg_high__c_full)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14343,13 +15128,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_4_high__plain(uint8_t *dst_bytes, ptrdiff_t ds
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_full,
-        daedalus_item_vp9_scaled_4_high__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_bilinear,
+          daedalus_item_vp9_scaled_4_high__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_4_high__vector_full,
+          daedalus_item_vp9_scaled_4_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14359,13 +15152,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_64__plain(uint8_t *dst, ptrdiff_t dst_stride, 
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_full,
-        daedalus_item_vp9_scaled_64__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_bilinear,
+          daedalus_item_vp9_scaled_64__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64__vector_full,
+          daedalus_item_vp9_scaled_64__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14376,13 +15177,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_avg__plain(uint8_t *dst, ptrdiff_t dst_stri
     int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_full,
-        daedalus_item_vp9_scaled_64_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_64_avg__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg__vector_full,
+          daedalus_item_vp9_scaled_64_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14395,13 +15204,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_avg_high__plain(uint8_t *dst_bytes, ptrdiff
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_full,
-        daedalus_item_vp9_scaled_64_avg_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_64_avg_high__c_bilinear)(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_avg_high__vector_full,
+          daedalus_item_vp9_scaled_64_avg_high__c_full)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14414,13 +15231,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_64_high__plain(uint8_t *dst_bytes, ptrdiff_t d
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_full,
-        daedalus_item_vp9_scaled_64_high__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_bilinear,
+          daedalus_item_vp9_scaled_64_high__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_64_high__vector_full,
+          daedalus_item_vp9_scaled_64_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14430,13 +15255,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_8__plain(uint8_t *dst, ptrdiff_t dst_stride, c
     ptrdiff_t src_stride, int rows, int mx, int my, int dx, int dy, int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_full,
-        daedalus_item_vp9_scaled_8__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
-        dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_bilinear,
+          daedalus_item_vp9_scaled_8__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8__vector_full,
+          daedalus_item_vp9_scaled_8__c_full)(dst, dst_stride, src, src_stride, filter, mx, my, dx,
+          dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14447,13 +15280,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_avg__plain(uint8_t *dst, ptrdiff_t dst_strid
     int filter) {
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_full,
-        daedalus_item_vp9_scaled_8_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows);
-    dst = dst + 8 * dst_stride;
-    my += 8 * dy;
-    src = src + my / 16 * src_stride;
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_bilinear,
+          daedalus_item_vp9_scaled_8_avg__c_bilinear)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg__vector_full,
+          daedalus_item_vp9_scaled_8_avg__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
+          dx, dy, rows);
+    }
+    if (n_left > 8) {
+      dst = dst + 8 * dst_stride;
+      my += 8 * dy;
+      src = src + my / 16 * src_stride;
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14466,13 +15307,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_avg_high__plain(uint8_t *dst_bytes, ptrdiff_
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_full,
-        daedalus_item_vp9_scaled_8_avg_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
-        my, dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_bilinear,
+          daedalus_item_vp9_scaled_8_avg_high__c_bilinear)(dst, dst_stride, src, src_stride,
+          filter, mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_avg_high__vector_full,
+          daedalus_item_vp9_scaled_8_avg_high__c_full)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14485,13 +15334,21 @@ DAEDALUS_WITHIN void n_vp9_scaled_8_high__plain(uint8_t *dst_bytes, ptrdiff_t ds
   const uint16_t *src = (const uint16_t *)(void *)src_bytes;
   for (int n_left = rows; n_left > 0; n_left -= 8) {
     rows = n_left < 8 ? n_left : 8;
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_full,
-        daedalus_item_vp9_scaled_8_high__c_full)(dst, dst_stride, src, src_stride, filter, mx, my,
-        dx, dy, rows, bits);
-    dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
-    my += 8 * dy;
-    src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
-    my %= 16;
+    if (filter >= 3) {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_bilinear,
+          daedalus_item_vp9_scaled_8_high__c_bilinear)(dst, dst_stride, src, src_stride, filter,
+          mx, my, dx, dy, rows, bits);
+    } else {
+      DAEDALUS_VECTORS_OR(daedalus_item_vp9_scaled_8_high__vector_full,
+          daedalus_item_vp9_scaled_8_high__c_full)(dst, dst_stride, src, src_stride, filter, mx,
+          my, dx, dy, rows, bits);
+    }
+    if (n_left > 8) {
+      dst = (uint16_t *)((uint8_t *)dst + 8 * dst_stride);
+      my += 8 * dy;
+      src = (const uint16_t *)((const uint8_t *)src + my / 16 * src_stride);
+      my %= 16;
+    }
   }
 }
 #endif
@@ -14566,92 +15423,16 @@ static void daedalus_ffmpeg_vp9_avg16__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg16_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg16_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
-        daedalus_tall_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
-        daedalus_item_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
-        daedalus_item_vp9_avg16_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg16_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg16_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg16_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg16_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg16_high__vector_rows8,
-        daedalus_tall_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_rows8,
-        daedalus_item_vp9_avg16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg16_high__vector_full,
-        daedalus_item_vp9_avg16_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg16_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg16_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg16_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -14695,92 +15476,16 @@ static void daedalus_ffmpeg_vp9_avg32__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg32_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg32_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
-        daedalus_tall_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
-        daedalus_item_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
-        daedalus_item_vp9_avg32_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg32_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg32_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg32_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg32_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg32_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg32_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg32_high__vector_rows8,
-        daedalus_tall_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_rows8,
-        daedalus_item_vp9_avg32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg32_high__vector_full,
-        daedalus_item_vp9_avg32_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg32_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg32_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg32_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -14826,98 +15531,16 @@ static void daedalus_ffmpeg_vp9_avg4__plain__odd(uint8_t *dst, ptrdiff_t dst_str
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg4_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg4_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
-        daedalus_tall_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
-        daedalus_item_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
-        daedalus_item_vp9_avg4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
-        daedalus_item_vp9_avg4_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg4_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg4_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg4_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg4_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg4_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg4_high__vector_rows8_x2,
-        daedalus_tall_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows8_x2,
-        daedalus_item_vp9_avg4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_rows4,
-        daedalus_item_vp9_avg4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg4_high__vector_full,
-        daedalus_item_vp9_avg4_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg4_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg4_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg4_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -14961,92 +15584,16 @@ static void daedalus_ffmpeg_vp9_avg64__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg64_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg64_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
-        daedalus_tall_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
-        daedalus_item_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
-        daedalus_item_vp9_avg64_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg64_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg64_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg64_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg64_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg64_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg64_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg64_high__vector_rows8,
-        daedalus_tall_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_rows8,
-        daedalus_item_vp9_avg64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg64_high__vector_full,
-        daedalus_item_vp9_avg64_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg64_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg64_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg64_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15092,98 +15639,16 @@ static void daedalus_ffmpeg_vp9_avg8__plain__odd(uint8_t *dst, ptrdiff_t dst_str
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg8_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg8_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
-        daedalus_tall_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
-        daedalus_item_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
-        daedalus_item_vp9_avg8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
-        daedalus_item_vp9_avg8_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg8_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_avg8_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_avg8_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_avg8_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_avg8_high__vector_rows8,
-        daedalus_tall_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows8,
-        daedalus_item_vp9_avg8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_rows4,
-        daedalus_item_vp9_avg8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_avg8_high__vector_full,
-        daedalus_item_vp9_avg8_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_avg8_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_avg8_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_avg8_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_avg8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15227,92 +15692,16 @@ static void daedalus_ffmpeg_vp9_copy16__plain__odd(uint8_t *dst, ptrdiff_t dst_s
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy16_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy16_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
-        daedalus_tall_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
-        daedalus_item_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
-        daedalus_item_vp9_copy16_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy16_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy16_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy16_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy16_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy16_high__vector_rows8,
-        daedalus_tall_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_rows8,
-        daedalus_item_vp9_copy16_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy16_high__vector_full,
-        daedalus_item_vp9_copy16_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy16_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy16_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy16_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy16_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15356,92 +15745,16 @@ static void daedalus_ffmpeg_vp9_copy32__plain__odd(uint8_t *dst, ptrdiff_t dst_s
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy32_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy32_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
-        daedalus_tall_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
-        daedalus_item_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
-        daedalus_item_vp9_copy32_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy32_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy32_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy32_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy32_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy32_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy32_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy32_high__vector_rows8,
-        daedalus_tall_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_rows8,
-        daedalus_item_vp9_copy32_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy32_high__vector_full,
-        daedalus_item_vp9_copy32_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy32_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy32_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy32_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy32_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15488,98 +15801,16 @@ static void daedalus_ffmpeg_vp9_copy4__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy4_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy4_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
-        daedalus_tall_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
-        daedalus_item_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
-        daedalus_item_vp9_copy4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
-        daedalus_item_vp9_copy4_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy4_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy4_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy4_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy4_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy4_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy4_high__vector_rows8_x2,
-        daedalus_tall_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows8_x2,
-        daedalus_item_vp9_copy4_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_rows4,
-        daedalus_item_vp9_copy4_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy4_high__vector_full,
-        daedalus_item_vp9_copy4_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy4_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy4_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy4_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy4_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15623,92 +15854,16 @@ static void daedalus_ffmpeg_vp9_copy64__plain__odd(uint8_t *dst, ptrdiff_t dst_s
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy64_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy64_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
-        daedalus_tall_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
-        daedalus_item_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
-        daedalus_item_vp9_copy64_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy64_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy64_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy64_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy64_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy64_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy64_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy64_high__vector_rows8,
-        daedalus_tall_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_rows8,
-        daedalus_item_vp9_copy64_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy64_high__vector_full,
-        daedalus_item_vp9_copy64_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy64_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy64_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy64_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy64_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -15755,98 +15910,16 @@ static void daedalus_ffmpeg_vp9_copy8__plain__odd(uint8_t *dst, ptrdiff_t dst_st
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy8_high_bits10__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy8_high_bits10__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
-        daedalus_tall_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
-        daedalus_item_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
-        daedalus_item_vp9_copy8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
-        daedalus_item_vp9_copy8_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy8_high_bits10__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8_high_bits10__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8_high_bits10__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
-static DAEDALUS_APART void daedalus_ffmpeg_vp9_copy8_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1);
-
 static void daedalus_ffmpeg_vp9_copy8_high_bits12__plain(uint8_t *dst_bytes, ptrdiff_t dst_stride,
     const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0, int unused1) {
-  if (rows > 8) {
-    if (rows % 8 != 0) {
-      daedalus_ffmpeg_vp9_copy8_high_bits12__plain__odd(dst_bytes, dst_stride, src_bytes,
-          src_stride, rows, unused0, unused1);
-      return;
-    }
-    (void)unused0;
-    (void)unused1;
-    uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-    const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-    DAEDALUS_VECTORS_OR(daedalus_tall_vp9_copy8_high__vector_rows8,
-        daedalus_tall_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, (size_t)rows / 8);
-    return;
-  }
-  (void)unused0;
-  (void)unused1;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *src = (const uint16_t *)(void *)src_bytes;
-  if (rows >= 8) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows8,
-        daedalus_item_vp9_copy8_high__c_rows8)(dst, dst_stride, src, src_stride, rows);
-  } else if (rows == 4) {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_rows4,
-        daedalus_item_vp9_copy8_high__c_rows4)(dst, dst_stride, src, src_stride, rows);
-  } else {
-    DAEDALUS_VECTORS_OR(daedalus_item_vp9_copy8_high__vector_full,
-        daedalus_item_vp9_copy8_high__c_full)(dst, dst_stride, src, src_stride, rows);
-  }
-}
-
-static void daedalus_ffmpeg_vp9_copy8_high_bits12__plain__odd(uint8_t *dst_bytes,
-    ptrdiff_t dst_stride, const uint8_t *src_bytes, ptrdiff_t src_stride, int rows, int unused0,
-    int unused1) {
-  const int n_whole = rows / 8 * 8;
-  daedalus_ffmpeg_vp9_copy8_high_bits12__plain(dst_bytes, dst_stride, src_bytes, src_stride,
-      n_whole, unused0, unused1);
-  daedalus_ffmpeg_vp9_copy8_high_bits12__plain(dst_bytes + n_whole * dst_stride, dst_stride,
-      src_bytes + n_whole * src_stride, src_stride, rows - n_whole, unused0, unused1);
+  n_vp9_copy8_high__plain(dst_bytes, dst_stride, src_bytes, src_stride, rows, unused0, unused1);
 }
 #endif
 
@@ -16191,22 +16264,14 @@ static void daedalus_ffmpeg_vp9_intra_dc16__plain(uint8_t *dst, ptrdiff_t dst_st
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
-      daedalus_item_vp9_intra_dc16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc16_high__vector_full,
-      daedalus_item_vp9_intra_dc16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16221,22 +16286,14 @@ static void daedalus_ffmpeg_vp9_intra_dc32__plain(uint8_t *dst, ptrdiff_t dst_st
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
-      daedalus_item_vp9_intra_dc32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc32_high__vector_full,
-      daedalus_item_vp9_intra_dc32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16251,22 +16308,14 @@ static void daedalus_ffmpeg_vp9_intra_dc4__plain(uint8_t *dst, ptrdiff_t dst_str
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
-      daedalus_item_vp9_intra_dc4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc4_high__vector_full,
-      daedalus_item_vp9_intra_dc4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16281,22 +16330,14 @@ static void daedalus_ffmpeg_vp9_intra_dc8__plain(uint8_t *dst, ptrdiff_t dst_str
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
-      daedalus_item_vp9_intra_dc8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc8_high__vector_full,
-      daedalus_item_vp9_intra_dc8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_dc8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16321,44 +16362,28 @@ static void daedalus_ffmpeg_vp9_intra_dc_edge16_top__plain(uint8_t *dst, ptrdiff
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge16_high_leftbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge16_high_topbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge16_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge16_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge16_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
@@ -16383,44 +16408,28 @@ static void daedalus_ffmpeg_vp9_intra_dc_edge32_top__plain(uint8_t *dst, ptrdiff
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge32_high_leftbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge32_high_topbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge32_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge32_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge32_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
@@ -16445,44 +16454,28 @@ static void daedalus_ffmpeg_vp9_intra_dc_edge4_top__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge4_high_leftbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge4_high_topbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge4_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge4_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge4_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
@@ -16507,44 +16500,28 @@ static void daedalus_ffmpeg_vp9_intra_dc_edge8_top__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge8_high_leftbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *edge_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__plain(dst_bytes, dst_stride, edge_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_dc_edge8_high_topbits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *edge_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *edge = (const uint16_t *)(void *)edge_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_dc_edge8_high__vector_full,
-      daedalus_item_vp9_intra_dc_edge8_high__c_full)(dst, dst_stride, edge, 0);
+  n_vp9_intra_dc_edge8_high__2__plain(dst_bytes, dst_stride, unused0, edge_bytes);
 }
 #endif
 
@@ -16812,22 +16789,14 @@ static void daedalus_ffmpeg_vp9_intra_down_left16__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
-      daedalus_item_vp9_intra_down_left16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left16_high__vector_full,
-      daedalus_item_vp9_intra_down_left16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -16843,22 +16812,14 @@ static void daedalus_ffmpeg_vp9_intra_down_left32__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
-      daedalus_item_vp9_intra_down_left32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left32_high__vector_full,
-      daedalus_item_vp9_intra_down_left32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -16874,22 +16835,14 @@ static void daedalus_ffmpeg_vp9_intra_down_left4__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
-      daedalus_item_vp9_intra_down_left4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left4_high__vector_full,
-      daedalus_item_vp9_intra_down_left4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -16905,22 +16858,14 @@ static void daedalus_ffmpeg_vp9_intra_down_left8__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
-      daedalus_item_vp9_intra_down_left8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_left8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_left8_high__vector_full,
-      daedalus_item_vp9_intra_down_left8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_down_left8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -16935,22 +16880,14 @@ static void daedalus_ffmpeg_vp9_intra_down_right16__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
-      daedalus_item_vp9_intra_down_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right16_high__vector_full,
-      daedalus_item_vp9_intra_down_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16965,22 +16902,14 @@ static void daedalus_ffmpeg_vp9_intra_down_right32__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
-      daedalus_item_vp9_intra_down_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right32_high__vector_full,
-      daedalus_item_vp9_intra_down_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -16995,22 +16924,14 @@ static void daedalus_ffmpeg_vp9_intra_down_right4__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
-      daedalus_item_vp9_intra_down_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right4_high__vector_full,
-      daedalus_item_vp9_intra_down_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17025,22 +16946,14 @@ static void daedalus_ffmpeg_vp9_intra_down_right8__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
-      daedalus_item_vp9_intra_down_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_down_right8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_down_right8_high__vector_full,
-      daedalus_item_vp9_intra_down_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_down_right8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17056,22 +16969,14 @@ static void daedalus_ffmpeg_vp9_intra_hor16__plain(uint8_t *dst, ptrdiff_t dst_s
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
-      daedalus_item_vp9_intra_hor16_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor16_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor16_high__vector_full,
-      daedalus_item_vp9_intra_hor16_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor16_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17087,22 +16992,14 @@ static void daedalus_ffmpeg_vp9_intra_hor32__plain(uint8_t *dst, ptrdiff_t dst_s
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
-      daedalus_item_vp9_intra_hor32_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor32_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor32_high__vector_full,
-      daedalus_item_vp9_intra_hor32_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor32_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17118,22 +17015,14 @@ static void daedalus_ffmpeg_vp9_intra_hor4__plain(uint8_t *dst, ptrdiff_t dst_st
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
-      daedalus_item_vp9_intra_hor4_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor4_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor4_high__vector_full,
-      daedalus_item_vp9_intra_hor4_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor4_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17149,22 +17038,14 @@ static void daedalus_ffmpeg_vp9_intra_hor8__plain(uint8_t *dst, ptrdiff_t dst_st
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
-      daedalus_item_vp9_intra_hor8_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor8_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor8_high__vector_full,
-      daedalus_item_vp9_intra_hor8_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor8_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17179,22 +17060,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_down16__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
-      daedalus_item_vp9_intra_hor_down16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down16_high__vector_full,
-      daedalus_item_vp9_intra_hor_down16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17209,22 +17082,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_down32__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
-      daedalus_item_vp9_intra_hor_down32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down32_high__vector_full,
-      daedalus_item_vp9_intra_hor_down32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17239,22 +17104,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_down4__plain(uint8_t *dst, ptrdiff_t d
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
-      daedalus_item_vp9_intra_hor_down4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down4_high__vector_full,
-      daedalus_item_vp9_intra_hor_down4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17269,22 +17126,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_down8__plain(uint8_t *dst, ptrdiff_t d
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
-      daedalus_item_vp9_intra_hor_down8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_down8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_down8_high__vector_full,
-      daedalus_item_vp9_intra_hor_down8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_hor_down8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17300,22 +17149,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_up16__plain(uint8_t *dst, ptrdiff_t ds
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
-      daedalus_item_vp9_intra_hor_up16_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up16_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up16_high__vector_full,
-      daedalus_item_vp9_intra_hor_up16_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up16_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17331,22 +17172,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_up32__plain(uint8_t *dst, ptrdiff_t ds
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
-      daedalus_item_vp9_intra_hor_up32_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up32_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up32_high__vector_full,
-      daedalus_item_vp9_intra_hor_up32_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up32_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17362,22 +17195,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_up4__plain(uint8_t *dst, ptrdiff_t dst
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
-      daedalus_item_vp9_intra_hor_up4_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up4_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up4_high__vector_full,
-      daedalus_item_vp9_intra_hor_up4_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up4_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17393,22 +17218,14 @@ static void daedalus_ffmpeg_vp9_intra_hor_up8__plain(uint8_t *dst, ptrdiff_t dst
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
-      daedalus_item_vp9_intra_hor_up8_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up8_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_hor_up8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *unused0) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_hor_up8_high__vector_full,
-      daedalus_item_vp9_intra_hor_up8_high__c_full)(dst, dst_stride, left, 0);
+  n_vp9_intra_hor_up8_high__plain(dst_bytes, dst_stride, left_bytes, unused0);
 }
 #endif
 
@@ -17512,22 +17329,14 @@ static void daedalus_ffmpeg_vp9_intra_vert16__plain(uint8_t *dst, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
-      daedalus_item_vp9_intra_vert16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert16_high__vector_full,
-      daedalus_item_vp9_intra_vert16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17543,22 +17352,14 @@ static void daedalus_ffmpeg_vp9_intra_vert32__plain(uint8_t *dst, ptrdiff_t dst_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
-      daedalus_item_vp9_intra_vert32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert32_high__vector_full,
-      daedalus_item_vp9_intra_vert32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17574,22 +17375,14 @@ static void daedalus_ffmpeg_vp9_intra_vert4__plain(uint8_t *dst, ptrdiff_t dst_s
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
-      daedalus_item_vp9_intra_vert4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert4_high__vector_full,
-      daedalus_item_vp9_intra_vert4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17605,22 +17398,14 @@ static void daedalus_ffmpeg_vp9_intra_vert8__plain(uint8_t *dst, ptrdiff_t dst_s
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
-      daedalus_item_vp9_intra_vert8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert8_high__vector_full,
-      daedalus_item_vp9_intra_vert8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17636,22 +17421,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_left16__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
-      daedalus_item_vp9_intra_vert_left16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left16_high__vector_full,
-      daedalus_item_vp9_intra_vert_left16_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left16_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17667,22 +17444,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_left32__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
-      daedalus_item_vp9_intra_vert_left32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left32_high__vector_full,
-      daedalus_item_vp9_intra_vert_left32_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left32_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17698,22 +17467,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_left4__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
-      daedalus_item_vp9_intra_vert_left4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left4_high__vector_full,
-      daedalus_item_vp9_intra_vert_left4_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left4_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17729,22 +17490,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_left8__plain(uint8_t *dst, ptrdiff_t 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
-      daedalus_item_vp9_intra_vert_left8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_left8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *unused0, const uint8_t *top_bytes) {
-  (void)unused0;
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_left8_high__vector_full,
-      daedalus_item_vp9_intra_vert_left8_high__c_full)(dst, dst_stride, top, 0);
+  n_vp9_intra_vert_left8_high__plain(dst_bytes, dst_stride, unused0, top_bytes);
 }
 #endif
 
@@ -17759,22 +17512,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_right16__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
-      daedalus_item_vp9_intra_vert_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right16_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right16_high__vector_full,
-      daedalus_item_vp9_intra_vert_right16_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right16_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17789,22 +17534,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_right32__plain(uint8_t *dst, ptrdiff_
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
-      daedalus_item_vp9_intra_vert_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right32_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right32_high__vector_full,
-      daedalus_item_vp9_intra_vert_right32_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right32_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17819,22 +17556,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_right4__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
-      daedalus_item_vp9_intra_vert_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right4_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right4_high__vector_full,
-      daedalus_item_vp9_intra_vert_right4_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right4_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
@@ -17849,22 +17578,14 @@ static void daedalus_ffmpeg_vp9_intra_vert_right8__plain(uint8_t *dst, ptrdiff_t
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits10__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
-      daedalus_item_vp9_intra_vert_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 
 #if DAEDALUS_HAVE_NEON
 static void daedalus_ffmpeg_vp9_intra_vert_right8_high_bits12__plain(uint8_t *dst_bytes,
     ptrdiff_t dst_stride, const uint8_t *left_bytes, const uint8_t *top_bytes) {
-  uint16_t *dst = (uint16_t *)(void *)dst_bytes;
-  const uint16_t *left = (const uint16_t *)(void *)left_bytes;
-  const uint16_t *top = (const uint16_t *)(void *)top_bytes;
-  DAEDALUS_VECTORS_OR(daedalus_item_vp9_intra_vert_right8_high__vector_full,
-      daedalus_item_vp9_intra_vert_right8_high__c_full)(dst, dst_stride, left, 0, top, 0);
+  n_vp9_intra_vert_right8_high__plain(dst_bytes, dst_stride, left_bytes, top_bytes);
 }
 #endif
 

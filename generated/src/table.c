@@ -7462,18 +7462,28 @@ static const daedalus_param_desc vp9_scaled_16_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_16_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_16_classes[] = {
+  { "bilinear", vp9_scaled_16_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_16_variants[] = {
-  QPU(daedalus_vp9_scaled_16__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_16__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_16__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_16__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_16__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_16__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_16__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_16__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_16__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_16__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_16__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_16__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_16_avg_buffers[] = {
@@ -7492,18 +7502,28 @@ static const daedalus_param_desc vp9_scaled_16_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_16_avg_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_16_avg_classes[] = {
+  { "bilinear", vp9_scaled_16_avg_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_16_avg_variants[] = {
-  QPU(daedalus_vp9_scaled_16_avg__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_16_avg__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_16_avg__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_16_avg__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_16_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_avg__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_avg__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_16_avg__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_avg__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_avg__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_avg__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_16_avg__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_16_avg__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_16_avg__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_16_avg__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_16_avg_high_buffers[] = {
@@ -7523,18 +7543,28 @@ static const daedalus_param_desc vp9_scaled_16_avg_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_16_avg_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_16_avg_high_classes[] = {
+  { "bilinear", vp9_scaled_16_avg_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_16_avg_high_variants[] = {
-  QPU(daedalus_vp9_scaled_16_avg_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_16_avg_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_16_avg_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_16_avg_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_16_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_avg_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_16_avg_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_avg_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_avg_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_avg_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_16_avg_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_16_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_16_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_16_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_16_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_16_high_buffers[] = {
@@ -7554,18 +7584,28 @@ static const daedalus_param_desc vp9_scaled_16_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_16_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_16_high_classes[] = {
+  { "bilinear", vp9_scaled_16_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_16_high_variants[] = {
-  QPU(daedalus_vp9_scaled_16_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_16_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_16_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_16_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_16_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_16_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_16_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_16_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_16_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_16_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_16_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_16_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_16_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_16_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_16_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_16_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_16_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_32_buffers[] = {
@@ -7584,18 +7624,28 @@ static const daedalus_param_desc vp9_scaled_32_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_32_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_32_classes[] = {
+  { "bilinear", vp9_scaled_32_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_32_variants[] = {
-  QPU(daedalus_vp9_scaled_32__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_32__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_32__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_32__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_32__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_32__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_32__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_32__glsl_bilinear_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_32__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_32__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_32__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_32__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_32_avg_buffers[] = {
@@ -7614,18 +7664,28 @@ static const daedalus_param_desc vp9_scaled_32_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_32_avg_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_32_avg_classes[] = {
+  { "bilinear", vp9_scaled_32_avg_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_32_avg_variants[] = {
-  QPU(daedalus_vp9_scaled_32_avg__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_32_avg__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_32_avg__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_32_avg__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_32_avg__glsl_full_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_avg__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_avg__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_32_avg__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_avg__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_avg__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg__glsl_bilinear_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_avg__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_32_avg__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_32_avg__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_32_avg__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_32_avg__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg__glsl_full_p8_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_32_avg_high_buffers[] = {
@@ -7645,18 +7705,28 @@ static const daedalus_param_desc vp9_scaled_32_avg_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_32_avg_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_32_avg_high_classes[] = {
+  { "bilinear", vp9_scaled_32_avg_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_32_avg_high_variants[] = {
-  QPU(daedalus_vp9_scaled_32_avg_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_32_avg_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_32_avg_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_32_avg_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_32_avg_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_avg_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_32_avg_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_avg_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_avg_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_avg_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_32_avg_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_32_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_32_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_32_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_32_avg_high__glsl_full_p8_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_32_high_buffers[] = {
@@ -7676,18 +7746,28 @@ static const daedalus_param_desc vp9_scaled_32_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_32_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_32_high_classes[] = {
+  { "bilinear", vp9_scaled_32_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_32_high_variants[] = {
-  QPU(daedalus_vp9_scaled_32_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_32_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_32_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_32_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_32_high__glsl_full_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_32_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_32_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_32_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_32_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_32_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_32_high__glsl_bilinear_p8_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_32_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_32_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_32_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_32_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_32_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_32_high__glsl_full_p8_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_4_buffers[] = {
@@ -7706,19 +7786,30 @@ static const daedalus_param_desc vp9_scaled_4_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_4_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_4_classes[] = {
+  { "bilinear", vp9_scaled_4_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_4_variants[] = {
-  QPU(daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_4__qpu_full_p8, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_4__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_4__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_4__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_4__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_4__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_4__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_4__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_4__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_4__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_4__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_4__qpu_full_p8, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_4__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_4__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_4__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_4__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_4_avg_buffers[] = {
@@ -7737,19 +7828,30 @@ static const daedalus_param_desc vp9_scaled_4_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_4_avg_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_4_avg_classes[] = {
+  { "bilinear", vp9_scaled_4_avg_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_4_avg_variants[] = {
-  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_4_avg__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_4_avg__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_4_avg__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_4_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_avg__qpu_bilinear_p4_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_4_avg__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_4_avg__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_avg__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_avg__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_4_avg__qpu_bilinear_p4, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_4_avg__qpu_full_p4, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_4_avg__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_4_avg__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_4_avg__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_4_avg__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_4_avg_high_buffers[] = {
@@ -7769,19 +7871,30 @@ static const daedalus_param_desc vp9_scaled_4_avg_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_4_avg_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_4_avg_high_classes[] = {
+  { "bilinear", vp9_scaled_4_avg_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_4_avg_high_variants[] = {
-  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_4_avg_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_4_avg_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_4_avg_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_4_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_avg_high__qpu_bilinear_p4_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_4_avg_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_avg_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_avg_high__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_4_avg_high__qpu_bilinear_p4, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_4_avg_high__qpu_full_p4, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_4_avg_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_4_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_4_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_4_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_4_high_buffers[] = {
@@ -7801,19 +7914,30 @@ static const daedalus_param_desc vp9_scaled_4_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_4_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_4_high_classes[] = {
+  { "bilinear", vp9_scaled_4_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_4_high_variants[] = {
-  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_4_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_4_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_4_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_4_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_high__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_4_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_4_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_4_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_4_high__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_4_high__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_4_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_4_high__qpu_full_p8, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_4_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_4_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_4_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_4_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_4_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_64_buffers[] = {
@@ -7832,18 +7956,28 @@ static const daedalus_param_desc vp9_scaled_64_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_64_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_64_classes[] = {
+  { "bilinear", vp9_scaled_64_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_64_variants[] = {
-  QPU(daedalus_vp9_scaled_64__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_64__glsl_full_p8, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_64__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_64__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_64__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64__glsl_bilinear_p8_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_64__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_64__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64__glsl_bilinear_p8, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_64__glsl_bilinear_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_64__glsl_full_p8, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_64__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_64__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_64__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_64_avg_buffers[] = {
@@ -7862,18 +7996,28 @@ static const daedalus_param_desc vp9_scaled_64_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_64_avg_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_64_avg_classes[] = {
+  { "bilinear", vp9_scaled_64_avg_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_64_avg_variants[] = {
-  QPU(daedalus_vp9_scaled_64_avg__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_64_avg__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_64_avg__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_64_avg__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_64_avg__glsl_full_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_avg__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_avg__glsl_bilinear_p8_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_64_avg__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_avg__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_avg__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg__glsl_bilinear_p8, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg__glsl_bilinear_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_avg__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_64_avg__glsl_full_p8, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_64_avg__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_64_avg__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_64_avg__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg__glsl_full_p16_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_64_avg_high_buffers[] = {
@@ -7893,18 +8037,28 @@ static const daedalus_param_desc vp9_scaled_64_avg_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_64_avg_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_64_avg_high_classes[] = {
+  { "bilinear", vp9_scaled_64_avg_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_64_avg_high_variants[] = {
-  QPU(daedalus_vp9_scaled_64_avg_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_64_avg_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_64_avg_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_64_avg_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_64_avg_high__glsl_full_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_avg_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p8_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_64_avg_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_avg_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_avg_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p8, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_avg_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_64_avg_high__glsl_full_p8, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_64_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_64_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_64_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_64_avg_high__glsl_full_p16_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_64_high_buffers[] = {
@@ -7924,18 +8078,28 @@ static const daedalus_param_desc vp9_scaled_64_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_64_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_64_high_classes[] = {
+  { "bilinear", vp9_scaled_64_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_64_high_variants[] = {
-  QPU(daedalus_vp9_scaled_64_high__qpu_full, 0, 0, 1300)
-  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_64_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_64_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_64_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_64_high__glsl_full_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_high__qpu_bilinear, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_64_high__glsl_bilinear_p8_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_64_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_64_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_64_high__c_bilinear, 0, 0, 500)
+  GLSL_OTHER(daedalus_vp9_scaled_64_high__glsl_bilinear_p8, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_64_high__glsl_bilinear_p16_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_64_high__qpu_full, 0, 1, 1301)
+  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_64_high__glsl_full_p8, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_64_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_64_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_64_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_64_high__glsl_full_p16_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_8_buffers[] = {
@@ -7954,19 +8118,30 @@ static const daedalus_param_desc vp9_scaled_8_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_8_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_8_classes[] = {
+  { "bilinear", vp9_scaled_8_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_8_variants[] = {
-  QPU(daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_8__qpu_full_p8_aside, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_8__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_8__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_8__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_8__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_8__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_8__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_8__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_8__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_8__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_8__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_8__qpu_full_p8_aside, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_8__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_8__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_8__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_8__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_8_avg_buffers[] = {
@@ -7985,19 +8160,30 @@ static const daedalus_param_desc vp9_scaled_8_avg_params[] = {
   { "rows", DAEDALUS_TYPE_U8, 13, 1, 8, 0 },
 };
 
+static const daedalus_condition vp9_scaled_8_avg_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_8_avg_classes[] = {
+  { "bilinear", vp9_scaled_8_avg_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_8_avg_variants[] = {
-  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_aside, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_8_avg__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_8_avg__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_8_avg__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_8_avg__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_avg__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_8_avg__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_8_avg__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_avg__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_avg__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_8_avg__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_8_avg__qpu_full_p8_aside, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_8_avg__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_8_avg__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_8_avg__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_8_avg__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_8_avg_high_buffers[] = {
@@ -8017,19 +8203,30 @@ static const daedalus_param_desc vp9_scaled_8_avg_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_8_avg_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_8_avg_high_classes[] = {
+  { "bilinear", vp9_scaled_8_avg_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_8_avg_high_variants[] = {
-  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_aside, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_8_avg_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_8_avg_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_8_avg_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_8_avg_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_avg_high__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_8_avg_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_avg_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_avg_high__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_8_avg_high__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_8_avg_high__qpu_full_p8_aside, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_8_avg_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_8_avg_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_8_avg_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_8_avg_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_avg_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 static const daedalus_buffer_desc vp9_scaled_8_high_buffers[] = {
@@ -8049,19 +8246,30 @@ static const daedalus_param_desc vp9_scaled_8_high_params[] = {
   { "bits", DAEDALUS_TYPE_U8, 14, 10, 12, 0 },
 };
 
+static const daedalus_condition vp9_scaled_8_high_bilinear[] = { { 0, 3, 3 } };
+
 static const daedalus_class_desc vp9_scaled_8_high_classes[] = {
+  { "bilinear", vp9_scaled_8_high_bilinear, 1 },
   { "full", NULL, 0 },
 };
 
 static const daedalus_variant vp9_scaled_8_high_variants[] = {
-  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside, 0, 0, 1300)
-  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_aside, 0, 0, 1301)
-  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned, 0, 0, 900)
-  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4, 0, 0, 901)
-  NEON(daedalus_vp9_scaled_8_high__neon_full, 0, 0, 100)
-  VECTOR(daedalus_vp9_scaled_8_high__vector_full, 0, 0, 400)
-  C(daedalus_vp9_scaled_8_high__c_full, 0, 0, 500)
-  GLSL_OTHER(daedalus_vp9_scaled_8_high__glsl_full_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_high__qpu_bilinear_p8_word_unaligned, 0, 0, 1300)
+  GLSL(daedalus_vp9_scaled_8_high__glsl_bilinear_p4_word_unaligned, 0, 0, 900)
+  NEON(daedalus_vp9_scaled_8_high__neon_bilinear, 0, 0, 100)
+  VECTOR(daedalus_vp9_scaled_8_high__vector_bilinear, 0, 0, 400)
+  C(daedalus_vp9_scaled_8_high__c_bilinear, 0, 0, 500)
+  QPU_OTHER(daedalus_vp9_scaled_8_high__qpu_bilinear_p8, 0, 0, 1501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_high__glsl_bilinear_p4, 0, 0, 1101)
+  GLSL_OTHER(daedalus_vp9_scaled_8_high__glsl_bilinear_p2_word_unaligned, 0, 0, 1102)
+  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside, 0, 1, 1302)
+  QPU(daedalus_vp9_scaled_8_high__qpu_full_p8_aside, 0, 1, 1303)
+  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned, 0, 1, 903)
+  GLSL(daedalus_vp9_scaled_8_high__glsl_full_p4, 0, 1, 904)
+  NEON(daedalus_vp9_scaled_8_high__neon_full, 0, 1, 101)
+  VECTOR(daedalus_vp9_scaled_8_high__vector_full, 0, 1, 401)
+  C(daedalus_vp9_scaled_8_high__c_full, 0, 1, 501)
+  GLSL_OTHER(daedalus_vp9_scaled_8_high__glsl_full_p2_word_unaligned, 0, 1, 1105)
 };
 
 #define ALL(array) array, sizeof(array) / sizeof(array[0])
@@ -12208,220 +12416,280 @@ ONE(daedalus_tall_vp9_mc_8v_high__c_rows8)
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_16)
+ONE(daedalus_items_vp9_scaled_16__c_bilinear)
 ONE(daedalus_items_vp9_scaled_16__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_16__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_16__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_16_avg)
+ONE(daedalus_items_vp9_scaled_16_avg__c_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_avg__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_avg__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_avg_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_16_avg_high)
+ONE(daedalus_items_vp9_scaled_16_avg_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_avg_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_avg_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_16_avg_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_16_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_16_high)
+ONE(daedalus_items_vp9_scaled_16_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_16_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_16_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_16_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_16_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_16_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_32)
+ONE(daedalus_items_vp9_scaled_32__c_bilinear)
 ONE(daedalus_items_vp9_scaled_32__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_32__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_32__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_32_avg)
+ONE(daedalus_items_vp9_scaled_32_avg__c_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_avg__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_avg__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_avg_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_32_avg_high)
+ONE(daedalus_items_vp9_scaled_32_avg_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_avg_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_avg_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_32_avg_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_32_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_32_high)
+ONE(daedalus_items_vp9_scaled_32_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_32_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_32_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_32_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_32_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_32_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_4)
+ONE(daedalus_items_vp9_scaled_4__c_bilinear)
 ONE(daedalus_items_vp9_scaled_4__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_4__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_4__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_4_avg)
+ONE(daedalus_items_vp9_scaled_4_avg__c_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_avg__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_avg__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_avg_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_4_avg_high)
+ONE(daedalus_items_vp9_scaled_4_avg_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_avg_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_avg_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_4_avg_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_4_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_4_high)
+ONE(daedalus_items_vp9_scaled_4_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_4_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_4_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_4_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_4_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_4_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_64)
+ONE(daedalus_items_vp9_scaled_64__c_bilinear)
 ONE(daedalus_items_vp9_scaled_64__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_64__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_64__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_64_avg)
+ONE(daedalus_items_vp9_scaled_64_avg__c_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_avg__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_avg__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_avg_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_64_avg_high)
+ONE(daedalus_items_vp9_scaled_64_avg_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_avg_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_avg_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_64_avg_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_64_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_64_high)
+ONE(daedalus_items_vp9_scaled_64_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_64_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_64_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_64_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_64_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_64_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_8)
+ONE(daedalus_items_vp9_scaled_8__c_bilinear)
 ONE(daedalus_items_vp9_scaled_8__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_8__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_8__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint8_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint8_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_avg_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_8_avg)
+ONE(daedalus_items_vp9_scaled_8_avg__c_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_avg__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_avg__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_avg_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_8_avg_high)
+ONE(daedalus_items_vp9_scaled_8_avg_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_avg_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_avg_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_8_avg_high__vector_full)
 #endif
 #undef ONE
 
 #define ONE(n_function) CALL(call_##n_function) { n_function((uint16_t *)buffers[0].data, buffers[0].stride, steps[0], (const uint16_t *)buffers[1].data, buffers[1].stride, steps[1], n_items, (const daedalus_vp9_scaled_8_high_meta *)meta, meta_step); }
 ONE(daedalus_items_vp9_scaled_8_high)
+ONE(daedalus_items_vp9_scaled_8_high__c_bilinear)
 ONE(daedalus_items_vp9_scaled_8_high__c_full)
 #if DAEDALUS_HAVE_NEON
+ONE(daedalus_items_vp9_scaled_8_high__neon_bilinear)
 ONE(daedalus_items_vp9_scaled_8_high__neon_full)
 #endif
 #if DAEDALUS_HAVE_VECTORS
+ONE(daedalus_items_vp9_scaled_8_high__vector_bilinear)
 ONE(daedalus_items_vp9_scaled_8_high__vector_full)
 #endif
 #undef ONE
@@ -13368,56 +13636,94 @@ const daedalus_items_entry daedalus_items_entries[] = {
   { "daedalus_vp9_mc_8v_high__c_rows4", call_daedalus_items_vp9_mc_8v_high__c_rows4, NULL, NULL },
   { "daedalus_vp9_mc_8v_high__c_full", call_daedalus_items_vp9_mc_8v_high__c_full, NULL, NULL },
   { "vp9_scaled_16", call_daedalus_items_vp9_scaled_16, NULL, NULL },
+  { "daedalus_vp9_scaled_16__c_bilinear", call_daedalus_items_vp9_scaled_16__c_bilinear, NULL,
+      NULL },
   { "daedalus_vp9_scaled_16__c_full", call_daedalus_items_vp9_scaled_16__c_full, NULL, NULL },
   { "vp9_scaled_16_avg", call_daedalus_items_vp9_scaled_16_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg__c_bilinear", call_daedalus_items_vp9_scaled_16_avg__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_16_avg__c_full", call_daedalus_items_vp9_scaled_16_avg__c_full, NULL,
       NULL },
   { "vp9_scaled_16_avg_high", call_daedalus_items_vp9_scaled_16_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__c_bilinear",
+      call_daedalus_items_vp9_scaled_16_avg_high__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_avg_high__c_full", call_daedalus_items_vp9_scaled_16_avg_high__c_full,
       NULL, NULL },
   { "vp9_scaled_16_high", call_daedalus_items_vp9_scaled_16_high, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__c_bilinear", call_daedalus_items_vp9_scaled_16_high__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_16_high__c_full", call_daedalus_items_vp9_scaled_16_high__c_full, NULL,
       NULL },
   { "vp9_scaled_32", call_daedalus_items_vp9_scaled_32, NULL, NULL },
+  { "daedalus_vp9_scaled_32__c_bilinear", call_daedalus_items_vp9_scaled_32__c_bilinear, NULL,
+      NULL },
   { "daedalus_vp9_scaled_32__c_full", call_daedalus_items_vp9_scaled_32__c_full, NULL, NULL },
   { "vp9_scaled_32_avg", call_daedalus_items_vp9_scaled_32_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg__c_bilinear", call_daedalus_items_vp9_scaled_32_avg__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_32_avg__c_full", call_daedalus_items_vp9_scaled_32_avg__c_full, NULL,
       NULL },
   { "vp9_scaled_32_avg_high", call_daedalus_items_vp9_scaled_32_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__c_bilinear",
+      call_daedalus_items_vp9_scaled_32_avg_high__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_avg_high__c_full", call_daedalus_items_vp9_scaled_32_avg_high__c_full,
       NULL, NULL },
   { "vp9_scaled_32_high", call_daedalus_items_vp9_scaled_32_high, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__c_bilinear", call_daedalus_items_vp9_scaled_32_high__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_32_high__c_full", call_daedalus_items_vp9_scaled_32_high__c_full, NULL,
       NULL },
   { "vp9_scaled_4", call_daedalus_items_vp9_scaled_4, NULL, NULL },
+  { "daedalus_vp9_scaled_4__c_bilinear", call_daedalus_items_vp9_scaled_4__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4__c_full", call_daedalus_items_vp9_scaled_4__c_full, NULL, NULL },
   { "vp9_scaled_4_avg", call_daedalus_items_vp9_scaled_4_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg__c_bilinear", call_daedalus_items_vp9_scaled_4_avg__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_4_avg__c_full", call_daedalus_items_vp9_scaled_4_avg__c_full, NULL, NULL },
   { "vp9_scaled_4_avg_high", call_daedalus_items_vp9_scaled_4_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg_high__c_bilinear",
+      call_daedalus_items_vp9_scaled_4_avg_high__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_avg_high__c_full", call_daedalus_items_vp9_scaled_4_avg_high__c_full,
       NULL, NULL },
   { "vp9_scaled_4_high", call_daedalus_items_vp9_scaled_4_high, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__c_bilinear", call_daedalus_items_vp9_scaled_4_high__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_4_high__c_full", call_daedalus_items_vp9_scaled_4_high__c_full, NULL,
       NULL },
   { "vp9_scaled_64", call_daedalus_items_vp9_scaled_64, NULL, NULL },
+  { "daedalus_vp9_scaled_64__c_bilinear", call_daedalus_items_vp9_scaled_64__c_bilinear, NULL,
+      NULL },
   { "daedalus_vp9_scaled_64__c_full", call_daedalus_items_vp9_scaled_64__c_full, NULL, NULL },
   { "vp9_scaled_64_avg", call_daedalus_items_vp9_scaled_64_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg__c_bilinear", call_daedalus_items_vp9_scaled_64_avg__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_64_avg__c_full", call_daedalus_items_vp9_scaled_64_avg__c_full, NULL,
       NULL },
   { "vp9_scaled_64_avg_high", call_daedalus_items_vp9_scaled_64_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__c_bilinear",
+      call_daedalus_items_vp9_scaled_64_avg_high__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_avg_high__c_full", call_daedalus_items_vp9_scaled_64_avg_high__c_full,
       NULL, NULL },
   { "vp9_scaled_64_high", call_daedalus_items_vp9_scaled_64_high, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__c_bilinear", call_daedalus_items_vp9_scaled_64_high__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_64_high__c_full", call_daedalus_items_vp9_scaled_64_high__c_full, NULL,
       NULL },
   { "vp9_scaled_8", call_daedalus_items_vp9_scaled_8, NULL, NULL },
+  { "daedalus_vp9_scaled_8__c_bilinear", call_daedalus_items_vp9_scaled_8__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8__c_full", call_daedalus_items_vp9_scaled_8__c_full, NULL, NULL },
   { "vp9_scaled_8_avg", call_daedalus_items_vp9_scaled_8_avg, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg__c_bilinear", call_daedalus_items_vp9_scaled_8_avg__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_8_avg__c_full", call_daedalus_items_vp9_scaled_8_avg__c_full, NULL, NULL },
   { "vp9_scaled_8_avg_high", call_daedalus_items_vp9_scaled_8_avg_high, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg_high__c_bilinear",
+      call_daedalus_items_vp9_scaled_8_avg_high__c_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_avg_high__c_full", call_daedalus_items_vp9_scaled_8_avg_high__c_full,
       NULL, NULL },
   { "vp9_scaled_8_high", call_daedalus_items_vp9_scaled_8_high, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__c_bilinear", call_daedalus_items_vp9_scaled_8_high__c_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_8_high__c_full", call_daedalus_items_vp9_scaled_8_high__c_full, NULL,
       NULL },
 #if DAEDALUS_HAVE_NEON
@@ -14219,39 +14525,79 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL },
   { "daedalus_vp9_mc_8v_high__neon_full", call_daedalus_items_vp9_mc_8v_high__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_16__neon_bilinear", call_daedalus_items_vp9_scaled_16__neon_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_16__neon_full", call_daedalus_items_vp9_scaled_16__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg__neon_bilinear",
+      call_daedalus_items_vp9_scaled_16_avg__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_avg__neon_full", call_daedalus_items_vp9_scaled_16_avg__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_16_avg_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_avg_high__neon_full",
       call_daedalus_items_vp9_scaled_16_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_16_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_high__neon_full", call_daedalus_items_vp9_scaled_16_high__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_32__neon_bilinear", call_daedalus_items_vp9_scaled_32__neon_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_32__neon_full", call_daedalus_items_vp9_scaled_32__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg__neon_bilinear",
+      call_daedalus_items_vp9_scaled_32_avg__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_avg__neon_full", call_daedalus_items_vp9_scaled_32_avg__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_32_avg_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_avg_high__neon_full",
       call_daedalus_items_vp9_scaled_32_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_32_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_high__neon_full", call_daedalus_items_vp9_scaled_32_high__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_4__neon_bilinear", call_daedalus_items_vp9_scaled_4__neon_bilinear, NULL,
+      NULL },
   { "daedalus_vp9_scaled_4__neon_full", call_daedalus_items_vp9_scaled_4__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg__neon_bilinear",
+      call_daedalus_items_vp9_scaled_4_avg__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_avg__neon_full", call_daedalus_items_vp9_scaled_4_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_4_avg_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_4_avg_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_avg_high__neon_full",
       call_daedalus_items_vp9_scaled_4_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_4_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_high__neon_full", call_daedalus_items_vp9_scaled_4_high__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_64__neon_bilinear", call_daedalus_items_vp9_scaled_64__neon_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_64__neon_full", call_daedalus_items_vp9_scaled_64__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg__neon_bilinear",
+      call_daedalus_items_vp9_scaled_64_avg__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_avg__neon_full", call_daedalus_items_vp9_scaled_64_avg__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_64_avg_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_avg_high__neon_full",
       call_daedalus_items_vp9_scaled_64_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_64_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_high__neon_full", call_daedalus_items_vp9_scaled_64_high__neon_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_8__neon_bilinear", call_daedalus_items_vp9_scaled_8__neon_bilinear, NULL,
+      NULL },
   { "daedalus_vp9_scaled_8__neon_full", call_daedalus_items_vp9_scaled_8__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg__neon_bilinear",
+      call_daedalus_items_vp9_scaled_8_avg__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_avg__neon_full", call_daedalus_items_vp9_scaled_8_avg__neon_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_8_avg_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_8_avg_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_avg_high__neon_full",
       call_daedalus_items_vp9_scaled_8_avg_high__neon_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__neon_bilinear",
+      call_daedalus_items_vp9_scaled_8_high__neon_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_high__neon_full", call_daedalus_items_vp9_scaled_8_high__neon_full,
       NULL, NULL },
 #endif
@@ -15008,44 +15354,84 @@ const daedalus_items_entry daedalus_items_entries[] = {
       NULL, NULL },
   { "daedalus_vp9_mc_8v_high__vector_full", call_daedalus_items_vp9_mc_8v_high__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_16__vector_bilinear", call_daedalus_items_vp9_scaled_16__vector_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_16__vector_full", call_daedalus_items_vp9_scaled_16__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_16_avg__vector_bilinear",
+      call_daedalus_items_vp9_scaled_16_avg__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_avg__vector_full", call_daedalus_items_vp9_scaled_16_avg__vector_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_16_avg_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_16_avg_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_avg_high__vector_full",
       call_daedalus_items_vp9_scaled_16_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_16_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_16_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_16_high__vector_full",
       call_daedalus_items_vp9_scaled_16_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32__vector_bilinear", call_daedalus_items_vp9_scaled_32__vector_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_32__vector_full", call_daedalus_items_vp9_scaled_32__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_32_avg__vector_bilinear",
+      call_daedalus_items_vp9_scaled_32_avg__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_avg__vector_full", call_daedalus_items_vp9_scaled_32_avg__vector_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_32_avg_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_32_avg_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_avg_high__vector_full",
       call_daedalus_items_vp9_scaled_32_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_32_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_32_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_32_high__vector_full",
       call_daedalus_items_vp9_scaled_32_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4__vector_bilinear", call_daedalus_items_vp9_scaled_4__vector_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_4__vector_full", call_daedalus_items_vp9_scaled_4__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_4_avg__vector_bilinear",
+      call_daedalus_items_vp9_scaled_4_avg__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_avg__vector_full", call_daedalus_items_vp9_scaled_4_avg__vector_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_4_avg_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_4_avg_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_avg_high__vector_full",
       call_daedalus_items_vp9_scaled_4_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_4_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_4_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_4_high__vector_full", call_daedalus_items_vp9_scaled_4_high__vector_full,
+      NULL, NULL },
+  { "daedalus_vp9_scaled_64__vector_bilinear", call_daedalus_items_vp9_scaled_64__vector_bilinear,
       NULL, NULL },
   { "daedalus_vp9_scaled_64__vector_full", call_daedalus_items_vp9_scaled_64__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_64_avg__vector_bilinear",
+      call_daedalus_items_vp9_scaled_64_avg__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_avg__vector_full", call_daedalus_items_vp9_scaled_64_avg__vector_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_64_avg_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_64_avg_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_avg_high__vector_full",
       call_daedalus_items_vp9_scaled_64_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_64_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_64_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_64_high__vector_full",
       call_daedalus_items_vp9_scaled_64_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8__vector_bilinear", call_daedalus_items_vp9_scaled_8__vector_bilinear,
+      NULL, NULL },
   { "daedalus_vp9_scaled_8__vector_full", call_daedalus_items_vp9_scaled_8__vector_full, NULL,
       NULL },
+  { "daedalus_vp9_scaled_8_avg__vector_bilinear",
+      call_daedalus_items_vp9_scaled_8_avg__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_avg__vector_full", call_daedalus_items_vp9_scaled_8_avg__vector_full,
       NULL, NULL },
+  { "daedalus_vp9_scaled_8_avg_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_8_avg_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_avg_high__vector_full",
       call_daedalus_items_vp9_scaled_8_avg_high__vector_full, NULL, NULL },
+  { "daedalus_vp9_scaled_8_high__vector_bilinear",
+      call_daedalus_items_vp9_scaled_8_high__vector_bilinear, NULL, NULL },
   { "daedalus_vp9_scaled_8_high__vector_full", call_daedalus_items_vp9_scaled_8_high__vector_full,
       NULL, NULL },
 #endif
@@ -15055,7 +15441,7 @@ const daedalus_items_entry daedalus_items_entries[] = {
 
 const daedalus_kernel_table daedalus_kernels = {
   .version = DAEDALUS_TABLE_VERSION,
-  .generator = "f0d1ec8f646258fe",
+  .generator = "069b5e1c12c2af3b",
   .kernels = kernels,
   .n_kernels = sizeof(kernels) / sizeof(kernels[0]),
   .aliases = aliases,

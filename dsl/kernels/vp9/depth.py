@@ -66,15 +66,16 @@ class Bits:
         self.more = declared - 8
         self.half, self.white = 1 << (declared - 1), (1 << declared) - 1
 
-    # Arguments are `_value` so that code gives them no names of their own.
-
     def limited(self, _value: Value) -> Value:
-        """To a sample."""
-        return min(max(_value, 0), self.white) if self.high else clip_u8(_value)
+        """To a sample. Code of 8 bits gives the argument no name of its own."""
+        if not self.high:
+            return clip_u8(_value)
+        value = _value
+        return min(max(value, 0), self.white)
 
-    def signed(self, _value: Value) -> Value:
+    def signed(self, value: Value) -> Value:
         """To a number with sign of as many bits."""
-        return min(max(_value, -self.half), self.half - 1) if self.high else clip_s8(_value)
+        return min(max(value, -self.half), self.half - 1) if self.high else clip_s8(value)
 
 
 DEPTHS = (Depth("", "8", 8), Depth("_high", "10 and 12", 12))

@@ -102,7 +102,10 @@ def vp9_lpf(k: KernelBuilder, edge: Edge, depth: Depth) -> None:
         given("thresh", 15, "level >> 4"),
     )
     bits = Bits(k, depth)
-    limited = bits.limited
+
+    def limited(value: Value) -> Value:
+        return bits.limited(value)
+
     with k.stage(part=2, i=8) if halves == 2 else k.stage(i=8) as lanes:
         part, at = (lanes[0], 8 * lanes[0] + lanes[1]) if halves == 2 else (lanes, lanes)
         blimit, limit, thresh = (of(part) << bits.more for of in limits)

@@ -224,7 +224,12 @@ def vp9_scaled(k: KernelBuilder, width: int, op: Op, depth: Depth) -> None:
     k.item_class(
         "bilinear", filter=(3, 3), why="two taps of eight: the others of this bank are zero"
     )
-    filtered = filters(k, bank, Bits(k, depth).limited)
+    bits = Bits(k, depth)
+
+    def limited(value: Value) -> Value:
+        return bits.limited(value)
+
+    filtered = filters(k, bank, limited)
     mid = k.temp("mid", (FAR + 8, width), init=0)
     with k.stage(y=k.upto((((rows - 1) * dy + my) >> 4) + 8, FAR + 8), x=width) as (y, x):
         at = mx + k.lane(x) * dx

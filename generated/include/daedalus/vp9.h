@@ -14977,6 +14977,7 @@ DAEDALUS_API void daedalus_items_vp9_mc_8v_high(uint16_t *dst, ptrdiff_t dst_str
  * put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_16 carries; 16 bytes, the same layout on the GPU. */
@@ -15042,6 +15043,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_16(uint8_t *dst, ptrdiff_t dst_strid
  * averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_16_avg carries; 16 bytes, the same layout on the GPU. */
@@ -15108,6 +15110,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_16_avg(uint8_t *dst, ptrdiff_t dst_s
  * averaged with what is there; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_16_avg_high carries; 16 bytes, the same layout on the GPU. */
@@ -15176,6 +15179,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_16_avg_high(uint16_t *dst, ptrdiff_t
  * put; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_16_high carries; 16 bytes, the same layout on the GPU. */
@@ -15244,6 +15248,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_16_high(uint16_t *dst, ptrdiff_t dst
  * put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_32 carries; 16 bytes, the same layout on the GPU. */
@@ -15309,6 +15314,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_32(uint8_t *dst, ptrdiff_t dst_strid
  * averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_32_avg carries; 16 bytes, the same layout on the GPU. */
@@ -15375,6 +15381,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_32_avg(uint8_t *dst, ptrdiff_t dst_s
  * averaged with what is there; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_32_avg_high carries; 16 bytes, the same layout on the GPU. */
@@ -15443,6 +15450,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_32_avg_high(uint16_t *dst, ptrdiff_t
  * put; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_32_high carries; 16 bytes, the same layout on the GPU. */
@@ -15511,6 +15519,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_32_high(uint16_t *dst, ptrdiff_t dst
  * put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_4 carries; 16 bytes, the same layout on the GPU. */
@@ -15576,6 +15585,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_4(uint8_t *dst, ptrdiff_t dst_stride
  * averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_4_avg carries; 16 bytes, the same layout on the GPU. */
@@ -15642,6 +15652,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_4_avg(uint8_t *dst, ptrdiff_t dst_st
  * averaged with what is there; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_4_avg_high carries; 16 bytes, the same layout on the GPU. */
@@ -15710,6 +15721,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_4_avg_high(uint16_t *dst, ptrdiff_t 
  * put; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_4_high carries; 16 bytes, the same layout on the GPU. */
@@ -15778,6 +15790,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_4_high(uint16_t *dst, ptrdiff_t dst_
  * put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_64 carries; 16 bytes, the same layout on the GPU. */
@@ -15844,6 +15857,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_64(uint8_t *dst, ptrdiff_t dst_strid
  * averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_64_avg carries; 16 bytes, the same layout on the GPU. */
@@ -15911,6 +15925,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_64_avg(uint8_t *dst, ptrdiff_t dst_s
  * averaged with what is there; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_64_avg_high carries; 16 bytes, the same layout on the GPU. */
@@ -15979,6 +15994,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_64_avg_high(uint16_t *dst, ptrdiff_t
  * put; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_64_high carries; 16 bytes, the same layout on the GPU. */
@@ -16047,6 +16063,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_64_high(uint16_t *dst, ptrdiff_t dst
  * put.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_8 carries; 16 bytes, the same layout on the GPU. */
@@ -16112,6 +16129,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_8(uint8_t *dst, ptrdiff_t dst_stride
  * averaged with what is there.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_8_avg carries; 16 bytes, the same layout on the GPU. */
@@ -16178,6 +16196,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_8_avg(uint8_t *dst, ptrdiff_t dst_st
  * averaged with what is there; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 and 8.5.1 (rounding average of two predictions), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_8_avg_high carries; 16 bytes, the same layout on the GPU. */
@@ -16246,6 +16265,7 @@ DAEDALUS_API void daedalus_items_vp9_scaled_8_avg_high(uint16_t *dst, ptrdiff_t 
  * put; 10 and 12 bits a sample.
  *
  * Computes VP9 8.5.2.3 (motion vector scaling and block inter prediction), scaled references.
+ * Class bilinear: two taps of eight: the others of this bank are zero.
  */
 
 /** What an item of vp9_scaled_8_high carries; 16 bytes, the same layout on the GPU. */

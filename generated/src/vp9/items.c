@@ -6125,182 +6125,782 @@ void daedalus_items_vp9_mc_8v_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_
   }
 }
 
+static inline int class_of_vp9_scaled_16(const daedalus_vp9_scaled_16_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
+}
+
 void daedalus_items_vp9_scaled_16(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_16_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16__vector_full,
-      daedalus_items_vp9_scaled_16__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
-      n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_16(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_16(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16__vector_bilinear,
+          daedalus_items_vp9_scaled_16__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16__vector_full,
+          daedalus_items_vp9_scaled_16__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_16_avg(const daedalus_vp9_scaled_16_avg_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_16_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_16_avg_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg__vector_full,
-      daedalus_items_vp9_scaled_16_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_16_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_16_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg__vector_bilinear,
+          daedalus_items_vp9_scaled_16_avg__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg__vector_full,
+          daedalus_items_vp9_scaled_16_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_16_avg_high(const daedalus_vp9_scaled_16_avg_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_16_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_16_avg_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg_high__vector_full,
-      daedalus_items_vp9_scaled_16_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_16_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_16_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg_high__vector_bilinear,
+          daedalus_items_vp9_scaled_16_avg_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_avg_high__vector_full,
+          daedalus_items_vp9_scaled_16_avg_high__c_full))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_16_high(const daedalus_vp9_scaled_16_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_16_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_16_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_high__vector_full,
-      daedalus_items_vp9_scaled_16_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_16_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_16_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_high__vector_bilinear,
+          daedalus_items_vp9_scaled_16_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_16_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_16_high__vector_full,
+          daedalus_items_vp9_scaled_16_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_32(const daedalus_vp9_scaled_32_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_32(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_32_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32__vector_full,
-      daedalus_items_vp9_scaled_32__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
-      n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_32(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_32(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32__vector_bilinear,
+          daedalus_items_vp9_scaled_32__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32__vector_full,
+          daedalus_items_vp9_scaled_32__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_32_avg(const daedalus_vp9_scaled_32_avg_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_32_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_32_avg_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg__vector_full,
-      daedalus_items_vp9_scaled_32_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_32_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_32_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg__vector_bilinear,
+          daedalus_items_vp9_scaled_32_avg__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg__vector_full,
+          daedalus_items_vp9_scaled_32_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_32_avg_high(const daedalus_vp9_scaled_32_avg_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_32_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_32_avg_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg_high__vector_full,
-      daedalus_items_vp9_scaled_32_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_32_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_32_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg_high__vector_bilinear,
+          daedalus_items_vp9_scaled_32_avg_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_avg_high__vector_full,
+          daedalus_items_vp9_scaled_32_avg_high__c_full))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_32_high(const daedalus_vp9_scaled_32_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_32_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_32_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_high__vector_full,
-      daedalus_items_vp9_scaled_32_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_32_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_32_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_high__vector_bilinear,
+          daedalus_items_vp9_scaled_32_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_32_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_32_high__vector_full,
+          daedalus_items_vp9_scaled_32_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_4(const daedalus_vp9_scaled_4_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_4(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_4_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4__vector_full,
-      daedalus_items_vp9_scaled_4__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
-      n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_4(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_4(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4__vector_bilinear,
+          daedalus_items_vp9_scaled_4__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4__vector_full,
+          daedalus_items_vp9_scaled_4__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_4_avg(const daedalus_vp9_scaled_4_avg_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_4_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_4_avg_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg__vector_full,
-      daedalus_items_vp9_scaled_4_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_4_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_4_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg__vector_bilinear,
+          daedalus_items_vp9_scaled_4_avg__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg__vector_full,
+          daedalus_items_vp9_scaled_4_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_4_avg_high(const daedalus_vp9_scaled_4_avg_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_4_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_4_avg_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg_high__vector_full,
-      daedalus_items_vp9_scaled_4_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_4_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_4_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg_high__vector_bilinear,
+          daedalus_items_vp9_scaled_4_avg_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_avg_high__vector_full,
+          daedalus_items_vp9_scaled_4_avg_high__c_full))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_4_high(const daedalus_vp9_scaled_4_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_4_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_4_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_high__vector_full,
-      daedalus_items_vp9_scaled_4_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_4_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_4_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_high__vector_bilinear,
+          daedalus_items_vp9_scaled_4_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_4_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_4_high__vector_full,
+          daedalus_items_vp9_scaled_4_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_64(const daedalus_vp9_scaled_64_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_64(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_64_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64__vector_full,
-      daedalus_items_vp9_scaled_64__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
-      n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_64(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_64(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64__vector_bilinear,
+          daedalus_items_vp9_scaled_64__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64__vector_full,
+          daedalus_items_vp9_scaled_64__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_64_avg(const daedalus_vp9_scaled_64_avg_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_64_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_64_avg_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg__vector_full,
-      daedalus_items_vp9_scaled_64_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_64_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_64_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg__vector_bilinear,
+          daedalus_items_vp9_scaled_64_avg__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg__vector_full,
+          daedalus_items_vp9_scaled_64_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_64_avg_high(const daedalus_vp9_scaled_64_avg_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_64_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_64_avg_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg_high__vector_full,
-      daedalus_items_vp9_scaled_64_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_64_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_64_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg_high__vector_bilinear,
+          daedalus_items_vp9_scaled_64_avg_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_avg_high__vector_full,
+          daedalus_items_vp9_scaled_64_avg_high__c_full))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_64_high(const daedalus_vp9_scaled_64_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_64_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_64_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_high__vector_full,
-      daedalus_items_vp9_scaled_64_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_64_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_64_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_high__vector_bilinear,
+          daedalus_items_vp9_scaled_64_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_64_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_64_high__vector_full,
+          daedalus_items_vp9_scaled_64_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_8(const daedalus_vp9_scaled_8_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_8(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_8_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8__vector_full,
-      daedalus_items_vp9_scaled_8__c_full))(dst, dst_stride, dst_step, src, src_stride, src_step,
-      n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_8(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_8(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8__vector_bilinear,
+          daedalus_items_vp9_scaled_8__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8__vector_full,
+          daedalus_items_vp9_scaled_8__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_8_avg(const daedalus_vp9_scaled_8_avg_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_8_avg(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_8_avg_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg__vector_full,
-      daedalus_items_vp9_scaled_8_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_8_avg(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_8_avg(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg__vector_bilinear,
+          daedalus_items_vp9_scaled_8_avg__c_bilinear))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg__vector_full,
+          daedalus_items_vp9_scaled_8_avg__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst += (ptrdiff_t)n_run * dst_step;
+    src += (ptrdiff_t)n_run * src_step;
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_8_avg_high(const daedalus_vp9_scaled_8_avg_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_8_avg_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_8_avg_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg_high__vector_full,
-      daedalus_items_vp9_scaled_8_avg_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_8_avg_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_8_avg_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg_high__vector_bilinear,
+          daedalus_items_vp9_scaled_8_avg_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_avg_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_avg_high__vector_full,
+          daedalus_items_vp9_scaled_8_avg_high__c_full))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
+}
+
+static inline int class_of_vp9_scaled_8_high(const daedalus_vp9_scaled_8_high_meta *meta) {
+  const int32_t filter = meta->filter;
+  if (filter == 3) {
+    return 0;
+  }
+  return 1;
 }
 
 void daedalus_items_vp9_scaled_8_high(uint16_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_8_high_meta *meta, size_t meta_step) {
-  DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_high__neon_full,
-      DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_high__vector_full,
-      daedalus_items_vp9_scaled_8_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
-      src_step, n_blocks, meta, meta_step);
+  while (n_blocks > 0) {
+    const int n_class = class_of_vp9_scaled_8_high(meta);
+    size_t n_run = n_blocks;
+    if (meta_step != 0) {
+      for (n_run = 1; n_run < n_blocks; n_run++) {
+        if (class_of_vp9_scaled_8_high(&meta[n_run * meta_step]) != n_class) {
+          break;
+        }
+      }
+    }
+    if (n_class == 0) {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_high__neon_bilinear,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_high__vector_bilinear,
+          daedalus_items_vp9_scaled_8_high__c_bilinear))(dst, dst_stride, dst_step, src,
+          src_stride, src_step, n_run, meta, meta_step);
+    } else {
+      DAEDALUS_NEON_OR(daedalus_items_vp9_scaled_8_high__neon_full,
+          DAEDALUS_VECTORS_OR(daedalus_items_vp9_scaled_8_high__vector_full,
+          daedalus_items_vp9_scaled_8_high__c_full))(dst, dst_stride, dst_step, src, src_stride,
+          src_step, n_run, meta, meta_step);
+    }
+    dst = (uint16_t *)((uint8_t *)dst + (ptrdiff_t)n_run * dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + (ptrdiff_t)n_run * src_step);
+    meta += n_run * meta_step;
+    n_blocks -= n_run;
+  }
 }

@@ -5240,343 +5240,529 @@ typedef void daedalus_vp9_mc_8v_high_tall_fn(uint16_t *dst, ptrdiff_t dst_stride
 daedalus_vp9_mc_8v_high_tall_fn daedalus_tall_vp9_mc_8v_high__neon_rows8,
     daedalus_tall_vp9_mc_8v_high__vector_rows8, daedalus_tall_vp9_mc_8v_high__c_rows8;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned,
-    daedalus_vp9_scaled_16__glsl_full_p4, daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_16__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_16__neon_full, daedalus_vp9_scaled_16__vector_full,
-    daedalus_vp9_scaled_16__c_full;
+extern const daedalus_gpu_code daedalus_vp9_scaled_16__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_16__glsl_bilinear_p4,
+    daedalus_vp9_scaled_16__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_16__glsl_full_p4_word_unaligned, daedalus_vp9_scaled_16__glsl_full_p4,
+    daedalus_vp9_scaled_16__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16__qpu_bilinear,
+    daedalus_vp9_scaled_16__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16__neon_bilinear, daedalus_vp9_scaled_16__vector_bilinear,
+    daedalus_vp9_scaled_16__c_bilinear, daedalus_vp9_scaled_16__neon_full,
+    daedalus_vp9_scaled_16__vector_full, daedalus_vp9_scaled_16__c_full;
 typedef void daedalus_vp9_scaled_16_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
     int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_16_item_fn daedalus_item_vp9_scaled_16__neon_full,
-    daedalus_item_vp9_scaled_16__vector_full, daedalus_item_vp9_scaled_16__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_item_fn daedalus_item_vp9_scaled_16__neon_bilinear,
+    daedalus_item_vp9_scaled_16__vector_bilinear, daedalus_item_vp9_scaled_16__c_bilinear,
+    daedalus_item_vp9_scaled_16__neon_full, daedalus_item_vp9_scaled_16__vector_full,
+    daedalus_item_vp9_scaled_16__c_full;
 typedef void daedalus_vp9_scaled_16_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_16_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_16_items_fn daedalus_items_vp9_scaled_16__neon_full,
-    daedalus_items_vp9_scaled_16__vector_full, daedalus_items_vp9_scaled_16__c_full;
+daedalus_vp9_scaled_16_items_fn daedalus_items_vp9_scaled_16__neon_bilinear,
+    daedalus_items_vp9_scaled_16__vector_bilinear, daedalus_items_vp9_scaled_16__c_bilinear,
+    daedalus_items_vp9_scaled_16__neon_full, daedalus_items_vp9_scaled_16__vector_full,
+    daedalus_items_vp9_scaled_16__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_16_avg__glsl_bilinear_p4,
+    daedalus_vp9_scaled_16_avg__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_16_avg__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_16_avg__glsl_full_p4,
     daedalus_vp9_scaled_16_avg__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_16_avg__neon_full, daedalus_vp9_scaled_16_avg__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg__qpu_bilinear,
+    daedalus_vp9_scaled_16_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_avg__neon_bilinear,
+    daedalus_vp9_scaled_16_avg__vector_bilinear, daedalus_vp9_scaled_16_avg__c_bilinear,
+    daedalus_vp9_scaled_16_avg__neon_full, daedalus_vp9_scaled_16_avg__vector_full,
     daedalus_vp9_scaled_16_avg__c_full;
 typedef void daedalus_vp9_scaled_16_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_item_fn daedalus_item_vp9_scaled_16_avg__neon_full,
-    daedalus_item_vp9_scaled_16_avg__vector_full, daedalus_item_vp9_scaled_16_avg__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_item_fn daedalus_item_vp9_scaled_16_avg__neon_bilinear,
+    daedalus_item_vp9_scaled_16_avg__vector_bilinear, daedalus_item_vp9_scaled_16_avg__c_bilinear,
+    daedalus_item_vp9_scaled_16_avg__neon_full, daedalus_item_vp9_scaled_16_avg__vector_full,
+    daedalus_item_vp9_scaled_16_avg__c_full;
 typedef void daedalus_vp9_scaled_16_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_16_avg_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_16_avg_items_fn daedalus_items_vp9_scaled_16_avg__neon_full,
+daedalus_vp9_scaled_16_avg_items_fn daedalus_items_vp9_scaled_16_avg__neon_bilinear,
+    daedalus_items_vp9_scaled_16_avg__vector_bilinear,
+    daedalus_items_vp9_scaled_16_avg__c_bilinear, daedalus_items_vp9_scaled_16_avg__neon_full,
     daedalus_items_vp9_scaled_16_avg__vector_full, daedalus_items_vp9_scaled_16_avg__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_16_avg_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_16_avg_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_16_avg_high__glsl_full_p4,
     daedalus_vp9_scaled_16_avg_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_16_avg_high__neon_full,
-    daedalus_vp9_scaled_16_avg_high__vector_full, daedalus_vp9_scaled_16_avg_high__c_full;
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_avg_high__qpu_bilinear,
+    daedalus_vp9_scaled_16_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_avg_high__neon_bilinear,
+    daedalus_vp9_scaled_16_avg_high__vector_bilinear, daedalus_vp9_scaled_16_avg_high__c_bilinear,
+    daedalus_vp9_scaled_16_avg_high__neon_full, daedalus_vp9_scaled_16_avg_high__vector_full,
+    daedalus_vp9_scaled_16_avg_high__c_full;
 typedef void daedalus_vp9_scaled_16_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_high_item_fn daedalus_item_vp9_scaled_16_avg_high__neon_full, daedalus_item_vp9_scaled_16_avg_high__vector_full, daedalus_item_vp9_scaled_16_avg_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_avg_high_item_fn daedalus_item_vp9_scaled_16_avg_high__neon_bilinear, daedalus_item_vp9_scaled_16_avg_high__vector_bilinear, daedalus_item_vp9_scaled_16_avg_high__c_bilinear, daedalus_item_vp9_scaled_16_avg_high__neon_full, daedalus_item_vp9_scaled_16_avg_high__vector_full, daedalus_item_vp9_scaled_16_avg_high__c_full;
 typedef void daedalus_vp9_scaled_16_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_16_avg_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_16_avg_high_items_fn daedalus_items_vp9_scaled_16_avg_high__neon_full,
+daedalus_vp9_scaled_16_avg_high_items_fn daedalus_items_vp9_scaled_16_avg_high__neon_bilinear,
+    daedalus_items_vp9_scaled_16_avg_high__vector_bilinear,
+    daedalus_items_vp9_scaled_16_avg_high__c_bilinear,
+    daedalus_items_vp9_scaled_16_avg_high__neon_full,
     daedalus_items_vp9_scaled_16_avg_high__vector_full,
     daedalus_items_vp9_scaled_16_avg_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_16_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_16_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_16_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_16_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_16_high__glsl_full_p4,
     daedalus_vp9_scaled_16_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_16_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_16_high__neon_full, daedalus_vp9_scaled_16_high__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_16_high__qpu_bilinear,
+    daedalus_vp9_scaled_16_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_16_high__neon_bilinear,
+    daedalus_vp9_scaled_16_high__vector_bilinear, daedalus_vp9_scaled_16_high__c_bilinear,
+    daedalus_vp9_scaled_16_high__neon_full, daedalus_vp9_scaled_16_high__vector_full,
     daedalus_vp9_scaled_16_high__c_full;
 typedef void daedalus_vp9_scaled_16_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_16_high_item_fn daedalus_item_vp9_scaled_16_high__neon_full,
-    daedalus_item_vp9_scaled_16_high__vector_full, daedalus_item_vp9_scaled_16_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_16_high_item_fn daedalus_item_vp9_scaled_16_high__neon_bilinear, daedalus_item_vp9_scaled_16_high__vector_bilinear, daedalus_item_vp9_scaled_16_high__c_bilinear, daedalus_item_vp9_scaled_16_high__neon_full, daedalus_item_vp9_scaled_16_high__vector_full, daedalus_item_vp9_scaled_16_high__c_full;
 typedef void daedalus_vp9_scaled_16_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_16_high_items_fn daedalus_items_vp9_scaled_16_high__neon_full,
+daedalus_vp9_scaled_16_high_items_fn daedalus_items_vp9_scaled_16_high__neon_bilinear,
+    daedalus_items_vp9_scaled_16_high__vector_bilinear,
+    daedalus_items_vp9_scaled_16_high__c_bilinear, daedalus_items_vp9_scaled_16_high__neon_full,
     daedalus_items_vp9_scaled_16_high__vector_full, daedalus_items_vp9_scaled_16_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned,
-    daedalus_vp9_scaled_32__glsl_full_p4, daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_32__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_32__neon_full, daedalus_vp9_scaled_32__vector_full,
-    daedalus_vp9_scaled_32__c_full;
+extern const daedalus_gpu_code daedalus_vp9_scaled_32__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_32__glsl_bilinear_p4,
+    daedalus_vp9_scaled_32__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_32__glsl_full_p4_word_unaligned, daedalus_vp9_scaled_32__glsl_full_p4,
+    daedalus_vp9_scaled_32__glsl_full_p8_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32__qpu_bilinear,
+    daedalus_vp9_scaled_32__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32__neon_bilinear, daedalus_vp9_scaled_32__vector_bilinear,
+    daedalus_vp9_scaled_32__c_bilinear, daedalus_vp9_scaled_32__neon_full,
+    daedalus_vp9_scaled_32__vector_full, daedalus_vp9_scaled_32__c_full;
 typedef void daedalus_vp9_scaled_32_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
     int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_32_item_fn daedalus_item_vp9_scaled_32__neon_full,
-    daedalus_item_vp9_scaled_32__vector_full, daedalus_item_vp9_scaled_32__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_item_fn daedalus_item_vp9_scaled_32__neon_bilinear,
+    daedalus_item_vp9_scaled_32__vector_bilinear, daedalus_item_vp9_scaled_32__c_bilinear,
+    daedalus_item_vp9_scaled_32__neon_full, daedalus_item_vp9_scaled_32__vector_full,
+    daedalus_item_vp9_scaled_32__c_full;
 typedef void daedalus_vp9_scaled_32_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_32_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_32_items_fn daedalus_items_vp9_scaled_32__neon_full,
-    daedalus_items_vp9_scaled_32__vector_full, daedalus_items_vp9_scaled_32__c_full;
+daedalus_vp9_scaled_32_items_fn daedalus_items_vp9_scaled_32__neon_bilinear,
+    daedalus_items_vp9_scaled_32__vector_bilinear, daedalus_items_vp9_scaled_32__c_bilinear,
+    daedalus_items_vp9_scaled_32__neon_full, daedalus_items_vp9_scaled_32__vector_full,
+    daedalus_items_vp9_scaled_32__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_32_avg__glsl_bilinear_p4,
+    daedalus_vp9_scaled_32_avg__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_32_avg__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_32_avg__glsl_full_p4,
     daedalus_vp9_scaled_32_avg__glsl_full_p8_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_32_avg__neon_full, daedalus_vp9_scaled_32_avg__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg__qpu_bilinear,
+    daedalus_vp9_scaled_32_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_avg__neon_bilinear,
+    daedalus_vp9_scaled_32_avg__vector_bilinear, daedalus_vp9_scaled_32_avg__c_bilinear,
+    daedalus_vp9_scaled_32_avg__neon_full, daedalus_vp9_scaled_32_avg__vector_full,
     daedalus_vp9_scaled_32_avg__c_full;
 typedef void daedalus_vp9_scaled_32_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_item_fn daedalus_item_vp9_scaled_32_avg__neon_full,
-    daedalus_item_vp9_scaled_32_avg__vector_full, daedalus_item_vp9_scaled_32_avg__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_item_fn daedalus_item_vp9_scaled_32_avg__neon_bilinear,
+    daedalus_item_vp9_scaled_32_avg__vector_bilinear, daedalus_item_vp9_scaled_32_avg__c_bilinear,
+    daedalus_item_vp9_scaled_32_avg__neon_full, daedalus_item_vp9_scaled_32_avg__vector_full,
+    daedalus_item_vp9_scaled_32_avg__c_full;
 typedef void daedalus_vp9_scaled_32_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_32_avg_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_32_avg_items_fn daedalus_items_vp9_scaled_32_avg__neon_full,
+daedalus_vp9_scaled_32_avg_items_fn daedalus_items_vp9_scaled_32_avg__neon_bilinear,
+    daedalus_items_vp9_scaled_32_avg__vector_bilinear,
+    daedalus_items_vp9_scaled_32_avg__c_bilinear, daedalus_items_vp9_scaled_32_avg__neon_full,
     daedalus_items_vp9_scaled_32_avg__vector_full, daedalus_items_vp9_scaled_32_avg__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_32_avg_high__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_32_avg_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_32_avg_high__glsl_full_p4,
     daedalus_vp9_scaled_32_avg_high__glsl_full_p8_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_32_avg_high__neon_full,
-    daedalus_vp9_scaled_32_avg_high__vector_full, daedalus_vp9_scaled_32_avg_high__c_full;
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_avg_high__qpu_bilinear,
+    daedalus_vp9_scaled_32_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_avg_high__neon_bilinear,
+    daedalus_vp9_scaled_32_avg_high__vector_bilinear, daedalus_vp9_scaled_32_avg_high__c_bilinear,
+    daedalus_vp9_scaled_32_avg_high__neon_full, daedalus_vp9_scaled_32_avg_high__vector_full,
+    daedalus_vp9_scaled_32_avg_high__c_full;
 typedef void daedalus_vp9_scaled_32_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_high_item_fn daedalus_item_vp9_scaled_32_avg_high__neon_full, daedalus_item_vp9_scaled_32_avg_high__vector_full, daedalus_item_vp9_scaled_32_avg_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_avg_high_item_fn daedalus_item_vp9_scaled_32_avg_high__neon_bilinear, daedalus_item_vp9_scaled_32_avg_high__vector_bilinear, daedalus_item_vp9_scaled_32_avg_high__c_bilinear, daedalus_item_vp9_scaled_32_avg_high__neon_full, daedalus_item_vp9_scaled_32_avg_high__vector_full, daedalus_item_vp9_scaled_32_avg_high__c_full;
 typedef void daedalus_vp9_scaled_32_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_32_avg_high_items_fn daedalus_items_vp9_scaled_32_avg_high__neon_full,
+daedalus_vp9_scaled_32_avg_high_items_fn daedalus_items_vp9_scaled_32_avg_high__neon_bilinear,
+    daedalus_items_vp9_scaled_32_avg_high__vector_bilinear,
+    daedalus_items_vp9_scaled_32_avg_high__c_bilinear,
+    daedalus_items_vp9_scaled_32_avg_high__neon_full,
     daedalus_items_vp9_scaled_32_avg_high__vector_full,
     daedalus_items_vp9_scaled_32_avg_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_32_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_32_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_32_high__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_32_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_32_high__glsl_full_p4,
     daedalus_vp9_scaled_32_high__glsl_full_p8_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_32_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_32_high__neon_full, daedalus_vp9_scaled_32_high__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_32_high__qpu_bilinear,
+    daedalus_vp9_scaled_32_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_32_high__neon_bilinear,
+    daedalus_vp9_scaled_32_high__vector_bilinear, daedalus_vp9_scaled_32_high__c_bilinear,
+    daedalus_vp9_scaled_32_high__neon_full, daedalus_vp9_scaled_32_high__vector_full,
     daedalus_vp9_scaled_32_high__c_full;
 typedef void daedalus_vp9_scaled_32_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_32_high_item_fn daedalus_item_vp9_scaled_32_high__neon_full,
-    daedalus_item_vp9_scaled_32_high__vector_full, daedalus_item_vp9_scaled_32_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_32_high_item_fn daedalus_item_vp9_scaled_32_high__neon_bilinear, daedalus_item_vp9_scaled_32_high__vector_bilinear, daedalus_item_vp9_scaled_32_high__c_bilinear, daedalus_item_vp9_scaled_32_high__neon_full, daedalus_item_vp9_scaled_32_high__vector_full, daedalus_item_vp9_scaled_32_high__c_full;
 typedef void daedalus_vp9_scaled_32_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_32_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_32_high_items_fn daedalus_items_vp9_scaled_32_high__neon_full,
+daedalus_vp9_scaled_32_high_items_fn daedalus_items_vp9_scaled_32_high__neon_bilinear,
+    daedalus_items_vp9_scaled_32_high__vector_bilinear,
+    daedalus_items_vp9_scaled_32_high__c_bilinear, daedalus_items_vp9_scaled_32_high__neon_full,
     daedalus_items_vp9_scaled_32_high__vector_full, daedalus_items_vp9_scaled_32_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned,
-    daedalus_vp9_scaled_4__glsl_full_p4, daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_4__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4__glsl_bilinear_p4,
+    daedalus_vp9_scaled_4__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_4__glsl_full_p4_word_unaligned, daedalus_vp9_scaled_4__glsl_full_p4,
+    daedalus_vp9_scaled_4__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_4__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_4__qpu_bilinear_p8, daedalus_vp9_scaled_4__qpu_full_p8_word_unaligned,
     daedalus_vp9_scaled_4__qpu_full_p8;
-daedalus_cpu_fn daedalus_vp9_scaled_4__neon_full, daedalus_vp9_scaled_4__vector_full,
-    daedalus_vp9_scaled_4__c_full;
+daedalus_cpu_fn daedalus_vp9_scaled_4__neon_bilinear, daedalus_vp9_scaled_4__vector_bilinear,
+    daedalus_vp9_scaled_4__c_bilinear, daedalus_vp9_scaled_4__neon_full,
+    daedalus_vp9_scaled_4__vector_full, daedalus_vp9_scaled_4__c_full;
 typedef void daedalus_vp9_scaled_4_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
     int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_4_item_fn daedalus_item_vp9_scaled_4__neon_full,
-    daedalus_item_vp9_scaled_4__vector_full, daedalus_item_vp9_scaled_4__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_item_fn daedalus_item_vp9_scaled_4__neon_bilinear,
+    daedalus_item_vp9_scaled_4__vector_bilinear, daedalus_item_vp9_scaled_4__c_bilinear,
+    daedalus_item_vp9_scaled_4__neon_full, daedalus_item_vp9_scaled_4__vector_full,
+    daedalus_item_vp9_scaled_4__c_full;
 typedef void daedalus_vp9_scaled_4_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_4_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_4_items_fn daedalus_items_vp9_scaled_4__neon_full,
-    daedalus_items_vp9_scaled_4__vector_full, daedalus_items_vp9_scaled_4__c_full;
+daedalus_vp9_scaled_4_items_fn daedalus_items_vp9_scaled_4__neon_bilinear,
+    daedalus_items_vp9_scaled_4__vector_bilinear, daedalus_items_vp9_scaled_4__c_bilinear,
+    daedalus_items_vp9_scaled_4__neon_full, daedalus_items_vp9_scaled_4__vector_full,
+    daedalus_items_vp9_scaled_4__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg__glsl_bilinear_p4,
+    daedalus_vp9_scaled_4_avg__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_4_avg__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_4_avg__glsl_full_p4, daedalus_vp9_scaled_4_avg__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned,
-    daedalus_vp9_scaled_4_avg__qpu_full_p4;
-daedalus_cpu_fn daedalus_vp9_scaled_4_avg__neon_full, daedalus_vp9_scaled_4_avg__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg__qpu_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg__qpu_bilinear_p4,
+    daedalus_vp9_scaled_4_avg__qpu_full_p4_word_unaligned, daedalus_vp9_scaled_4_avg__qpu_full_p4;
+daedalus_cpu_fn daedalus_vp9_scaled_4_avg__neon_bilinear,
+    daedalus_vp9_scaled_4_avg__vector_bilinear, daedalus_vp9_scaled_4_avg__c_bilinear,
+    daedalus_vp9_scaled_4_avg__neon_full, daedalus_vp9_scaled_4_avg__vector_full,
     daedalus_vp9_scaled_4_avg__c_full;
 typedef void daedalus_vp9_scaled_4_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_item_fn daedalus_item_vp9_scaled_4_avg__neon_full,
-    daedalus_item_vp9_scaled_4_avg__vector_full, daedalus_item_vp9_scaled_4_avg__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_item_fn daedalus_item_vp9_scaled_4_avg__neon_bilinear,
+    daedalus_item_vp9_scaled_4_avg__vector_bilinear, daedalus_item_vp9_scaled_4_avg__c_bilinear,
+    daedalus_item_vp9_scaled_4_avg__neon_full, daedalus_item_vp9_scaled_4_avg__vector_full,
+    daedalus_item_vp9_scaled_4_avg__c_full;
 typedef void daedalus_vp9_scaled_4_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_4_avg_items_fn daedalus_items_vp9_scaled_4_avg__neon_full,
-    daedalus_items_vp9_scaled_4_avg__vector_full, daedalus_items_vp9_scaled_4_avg__c_full;
+daedalus_vp9_scaled_4_avg_items_fn daedalus_items_vp9_scaled_4_avg__neon_bilinear,
+    daedalus_items_vp9_scaled_4_avg__vector_bilinear, daedalus_items_vp9_scaled_4_avg__c_bilinear,
+    daedalus_items_vp9_scaled_4_avg__neon_full, daedalus_items_vp9_scaled_4_avg__vector_full,
+    daedalus_items_vp9_scaled_4_avg__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_4_avg_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_4_avg_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_4_avg_high__glsl_full_p4,
     daedalus_vp9_scaled_4_avg_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned,
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_avg_high__qpu_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4_avg_high__qpu_bilinear_p4,
+    daedalus_vp9_scaled_4_avg_high__qpu_full_p4_word_unaligned,
     daedalus_vp9_scaled_4_avg_high__qpu_full_p4;
-daedalus_cpu_fn daedalus_vp9_scaled_4_avg_high__neon_full,
-    daedalus_vp9_scaled_4_avg_high__vector_full, daedalus_vp9_scaled_4_avg_high__c_full;
+daedalus_cpu_fn daedalus_vp9_scaled_4_avg_high__neon_bilinear,
+    daedalus_vp9_scaled_4_avg_high__vector_bilinear, daedalus_vp9_scaled_4_avg_high__c_bilinear,
+    daedalus_vp9_scaled_4_avg_high__neon_full, daedalus_vp9_scaled_4_avg_high__vector_full,
+    daedalus_vp9_scaled_4_avg_high__c_full;
 typedef void daedalus_vp9_scaled_4_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_high_item_fn daedalus_item_vp9_scaled_4_avg_high__neon_full, daedalus_item_vp9_scaled_4_avg_high__vector_full, daedalus_item_vp9_scaled_4_avg_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_avg_high_item_fn daedalus_item_vp9_scaled_4_avg_high__neon_bilinear, daedalus_item_vp9_scaled_4_avg_high__vector_bilinear, daedalus_item_vp9_scaled_4_avg_high__c_bilinear, daedalus_item_vp9_scaled_4_avg_high__neon_full, daedalus_item_vp9_scaled_4_avg_high__vector_full, daedalus_item_vp9_scaled_4_avg_high__c_full;
 typedef void daedalus_vp9_scaled_4_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_4_avg_high_items_fn daedalus_items_vp9_scaled_4_avg_high__neon_full,
+daedalus_vp9_scaled_4_avg_high_items_fn daedalus_items_vp9_scaled_4_avg_high__neon_bilinear,
+    daedalus_items_vp9_scaled_4_avg_high__vector_bilinear,
+    daedalus_items_vp9_scaled_4_avg_high__c_bilinear,
+    daedalus_items_vp9_scaled_4_avg_high__neon_full,
     daedalus_items_vp9_scaled_4_avg_high__vector_full, daedalus_items_vp9_scaled_4_avg_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_4_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_4_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_4_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_4_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_4_high__glsl_full_p4,
     daedalus_vp9_scaled_4_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned,
-    daedalus_vp9_scaled_4_high__qpu_full_p8;
-daedalus_cpu_fn daedalus_vp9_scaled_4_high__neon_full, daedalus_vp9_scaled_4_high__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_4_high__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_4_high__qpu_bilinear_p8,
+    daedalus_vp9_scaled_4_high__qpu_full_p8_word_unaligned, daedalus_vp9_scaled_4_high__qpu_full_p8;
+daedalus_cpu_fn daedalus_vp9_scaled_4_high__neon_bilinear,
+    daedalus_vp9_scaled_4_high__vector_bilinear, daedalus_vp9_scaled_4_high__c_bilinear,
+    daedalus_vp9_scaled_4_high__neon_full, daedalus_vp9_scaled_4_high__vector_full,
     daedalus_vp9_scaled_4_high__c_full;
 typedef void daedalus_vp9_scaled_4_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_4_high_item_fn daedalus_item_vp9_scaled_4_high__neon_full,
-    daedalus_item_vp9_scaled_4_high__vector_full, daedalus_item_vp9_scaled_4_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_4_high_item_fn daedalus_item_vp9_scaled_4_high__neon_bilinear,
+    daedalus_item_vp9_scaled_4_high__vector_bilinear, daedalus_item_vp9_scaled_4_high__c_bilinear,
+    daedalus_item_vp9_scaled_4_high__neon_full, daedalus_item_vp9_scaled_4_high__vector_full,
+    daedalus_item_vp9_scaled_4_high__c_full;
 typedef void daedalus_vp9_scaled_4_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_4_high_items_fn daedalus_items_vp9_scaled_4_high__neon_full,
+daedalus_vp9_scaled_4_high_items_fn daedalus_items_vp9_scaled_4_high__neon_bilinear,
+    daedalus_items_vp9_scaled_4_high__vector_bilinear,
+    daedalus_items_vp9_scaled_4_high__c_bilinear, daedalus_items_vp9_scaled_4_high__neon_full,
     daedalus_items_vp9_scaled_4_high__vector_full, daedalus_items_vp9_scaled_4_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned,
-    daedalus_vp9_scaled_64__glsl_full_p8, daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_64__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_64__neon_full, daedalus_vp9_scaled_64__vector_full,
-    daedalus_vp9_scaled_64__c_full;
+extern const daedalus_gpu_code daedalus_vp9_scaled_64__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_64__glsl_bilinear_p8,
+    daedalus_vp9_scaled_64__glsl_bilinear_p16_word_unaligned,
+    daedalus_vp9_scaled_64__glsl_full_p8_word_unaligned, daedalus_vp9_scaled_64__glsl_full_p8,
+    daedalus_vp9_scaled_64__glsl_full_p16_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64__qpu_bilinear,
+    daedalus_vp9_scaled_64__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64__neon_bilinear, daedalus_vp9_scaled_64__vector_bilinear,
+    daedalus_vp9_scaled_64__c_bilinear, daedalus_vp9_scaled_64__neon_full,
+    daedalus_vp9_scaled_64__vector_full, daedalus_vp9_scaled_64__c_full;
 typedef void daedalus_vp9_scaled_64_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
     int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_64_item_fn daedalus_item_vp9_scaled_64__neon_full,
-    daedalus_item_vp9_scaled_64__vector_full, daedalus_item_vp9_scaled_64__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_item_fn daedalus_item_vp9_scaled_64__neon_bilinear,
+    daedalus_item_vp9_scaled_64__vector_bilinear, daedalus_item_vp9_scaled_64__c_bilinear,
+    daedalus_item_vp9_scaled_64__neon_full, daedalus_item_vp9_scaled_64__vector_full,
+    daedalus_item_vp9_scaled_64__c_full;
 typedef void daedalus_vp9_scaled_64_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_64_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_64_items_fn daedalus_items_vp9_scaled_64__neon_full,
-    daedalus_items_vp9_scaled_64__vector_full, daedalus_items_vp9_scaled_64__c_full;
+daedalus_vp9_scaled_64_items_fn daedalus_items_vp9_scaled_64__neon_bilinear,
+    daedalus_items_vp9_scaled_64__vector_bilinear, daedalus_items_vp9_scaled_64__c_bilinear,
+    daedalus_items_vp9_scaled_64__neon_full, daedalus_items_vp9_scaled_64__vector_full,
+    daedalus_items_vp9_scaled_64__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_64_avg__glsl_bilinear_p8,
+    daedalus_vp9_scaled_64_avg__glsl_bilinear_p16_word_unaligned,
+    daedalus_vp9_scaled_64_avg__glsl_full_p8_word_unaligned,
     daedalus_vp9_scaled_64_avg__glsl_full_p8,
     daedalus_vp9_scaled_64_avg__glsl_full_p16_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_64_avg__neon_full, daedalus_vp9_scaled_64_avg__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg__qpu_bilinear,
+    daedalus_vp9_scaled_64_avg__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_avg__neon_bilinear,
+    daedalus_vp9_scaled_64_avg__vector_bilinear, daedalus_vp9_scaled_64_avg__c_bilinear,
+    daedalus_vp9_scaled_64_avg__neon_full, daedalus_vp9_scaled_64_avg__vector_full,
     daedalus_vp9_scaled_64_avg__c_full;
 typedef void daedalus_vp9_scaled_64_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_item_fn daedalus_item_vp9_scaled_64_avg__neon_full,
-    daedalus_item_vp9_scaled_64_avg__vector_full, daedalus_item_vp9_scaled_64_avg__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_item_fn daedalus_item_vp9_scaled_64_avg__neon_bilinear,
+    daedalus_item_vp9_scaled_64_avg__vector_bilinear, daedalus_item_vp9_scaled_64_avg__c_bilinear,
+    daedalus_item_vp9_scaled_64_avg__neon_full, daedalus_item_vp9_scaled_64_avg__vector_full,
+    daedalus_item_vp9_scaled_64_avg__c_full;
 typedef void daedalus_vp9_scaled_64_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_64_avg_items_fn daedalus_items_vp9_scaled_64_avg__neon_full,
+daedalus_vp9_scaled_64_avg_items_fn daedalus_items_vp9_scaled_64_avg__neon_bilinear,
+    daedalus_items_vp9_scaled_64_avg__vector_bilinear,
+    daedalus_items_vp9_scaled_64_avg__c_bilinear, daedalus_items_vp9_scaled_64_avg__neon_full,
     daedalus_items_vp9_scaled_64_avg__vector_full, daedalus_items_vp9_scaled_64_avg__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p8,
+    daedalus_vp9_scaled_64_avg_high__glsl_bilinear_p16_word_unaligned,
+    daedalus_vp9_scaled_64_avg_high__glsl_full_p8_word_unaligned,
     daedalus_vp9_scaled_64_avg_high__glsl_full_p8,
     daedalus_vp9_scaled_64_avg_high__glsl_full_p16_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_64_avg_high__neon_full,
-    daedalus_vp9_scaled_64_avg_high__vector_full, daedalus_vp9_scaled_64_avg_high__c_full;
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_avg_high__qpu_bilinear,
+    daedalus_vp9_scaled_64_avg_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_avg_high__neon_bilinear,
+    daedalus_vp9_scaled_64_avg_high__vector_bilinear, daedalus_vp9_scaled_64_avg_high__c_bilinear,
+    daedalus_vp9_scaled_64_avg_high__neon_full, daedalus_vp9_scaled_64_avg_high__vector_full,
+    daedalus_vp9_scaled_64_avg_high__c_full;
 typedef void daedalus_vp9_scaled_64_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_high_item_fn daedalus_item_vp9_scaled_64_avg_high__neon_full, daedalus_item_vp9_scaled_64_avg_high__vector_full, daedalus_item_vp9_scaled_64_avg_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_avg_high_item_fn daedalus_item_vp9_scaled_64_avg_high__neon_bilinear, daedalus_item_vp9_scaled_64_avg_high__vector_bilinear, daedalus_item_vp9_scaled_64_avg_high__c_bilinear, daedalus_item_vp9_scaled_64_avg_high__neon_full, daedalus_item_vp9_scaled_64_avg_high__vector_full, daedalus_item_vp9_scaled_64_avg_high__c_full;
 typedef void daedalus_vp9_scaled_64_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_64_avg_high_items_fn daedalus_items_vp9_scaled_64_avg_high__neon_full,
+daedalus_vp9_scaled_64_avg_high_items_fn daedalus_items_vp9_scaled_64_avg_high__neon_bilinear,
+    daedalus_items_vp9_scaled_64_avg_high__vector_bilinear,
+    daedalus_items_vp9_scaled_64_avg_high__c_bilinear,
+    daedalus_items_vp9_scaled_64_avg_high__neon_full,
     daedalus_items_vp9_scaled_64_avg_high__vector_full,
     daedalus_items_vp9_scaled_64_avg_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_64_high__glsl_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_64_high__glsl_bilinear_p8,
+    daedalus_vp9_scaled_64_high__glsl_bilinear_p16_word_unaligned,
+    daedalus_vp9_scaled_64_high__glsl_full_p8_word_unaligned,
     daedalus_vp9_scaled_64_high__glsl_full_p8,
     daedalus_vp9_scaled_64_high__glsl_full_p16_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_64_high__qpu_full;
-daedalus_cpu_fn daedalus_vp9_scaled_64_high__neon_full, daedalus_vp9_scaled_64_high__vector_full,
+extern const daedalus_qpu_code daedalus_vp9_scaled_64_high__qpu_bilinear,
+    daedalus_vp9_scaled_64_high__qpu_full;
+daedalus_cpu_fn daedalus_vp9_scaled_64_high__neon_bilinear,
+    daedalus_vp9_scaled_64_high__vector_bilinear, daedalus_vp9_scaled_64_high__c_bilinear,
+    daedalus_vp9_scaled_64_high__neon_full, daedalus_vp9_scaled_64_high__vector_full,
     daedalus_vp9_scaled_64_high__c_full;
 typedef void daedalus_vp9_scaled_64_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_64_high_item_fn daedalus_item_vp9_scaled_64_high__neon_full,
-    daedalus_item_vp9_scaled_64_high__vector_full, daedalus_item_vp9_scaled_64_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_64_high_item_fn daedalus_item_vp9_scaled_64_high__neon_bilinear, daedalus_item_vp9_scaled_64_high__vector_bilinear, daedalus_item_vp9_scaled_64_high__c_bilinear, daedalus_item_vp9_scaled_64_high__neon_full, daedalus_item_vp9_scaled_64_high__vector_full, daedalus_item_vp9_scaled_64_high__c_full;
 typedef void daedalus_vp9_scaled_64_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_64_high_items_fn daedalus_items_vp9_scaled_64_high__neon_full,
+daedalus_vp9_scaled_64_high_items_fn daedalus_items_vp9_scaled_64_high__neon_bilinear,
+    daedalus_items_vp9_scaled_64_high__vector_bilinear,
+    daedalus_items_vp9_scaled_64_high__c_bilinear, daedalus_items_vp9_scaled_64_high__neon_full,
     daedalus_items_vp9_scaled_64_high__vector_full, daedalus_items_vp9_scaled_64_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned,
-    daedalus_vp9_scaled_8__glsl_full_p4, daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside,
+extern const daedalus_gpu_code daedalus_vp9_scaled_8__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_8__glsl_bilinear_p4,
+    daedalus_vp9_scaled_8__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_8__glsl_full_p4_word_unaligned, daedalus_vp9_scaled_8__glsl_full_p4,
+    daedalus_vp9_scaled_8__glsl_full_p2_word_unaligned;
+extern const daedalus_qpu_code daedalus_vp9_scaled_8__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_8__qpu_bilinear_p8,
+    daedalus_vp9_scaled_8__qpu_full_p8_word_unaligned_aside,
     daedalus_vp9_scaled_8__qpu_full_p8_aside;
-daedalus_cpu_fn daedalus_vp9_scaled_8__neon_full, daedalus_vp9_scaled_8__vector_full,
-    daedalus_vp9_scaled_8__c_full;
+daedalus_cpu_fn daedalus_vp9_scaled_8__neon_bilinear, daedalus_vp9_scaled_8__vector_bilinear,
+    daedalus_vp9_scaled_8__c_bilinear, daedalus_vp9_scaled_8__neon_full,
+    daedalus_vp9_scaled_8__vector_full, daedalus_vp9_scaled_8__c_full;
 typedef void daedalus_vp9_scaled_8_item_fn(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx, int32_t dy,
     int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_8_item_fn daedalus_item_vp9_scaled_8__neon_full,
-    daedalus_item_vp9_scaled_8__vector_full, daedalus_item_vp9_scaled_8__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_item_fn daedalus_item_vp9_scaled_8__neon_bilinear,
+    daedalus_item_vp9_scaled_8__vector_bilinear, daedalus_item_vp9_scaled_8__c_bilinear,
+    daedalus_item_vp9_scaled_8__neon_full, daedalus_item_vp9_scaled_8__vector_full,
+    daedalus_item_vp9_scaled_8__c_full;
 typedef void daedalus_vp9_scaled_8_items_fn(uint8_t *dst, ptrdiff_t dst_stride, ptrdiff_t dst_step,
     const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step, size_t n_blocks,
     const daedalus_vp9_scaled_8_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_8_items_fn daedalus_items_vp9_scaled_8__neon_full,
-    daedalus_items_vp9_scaled_8__vector_full, daedalus_items_vp9_scaled_8__c_full;
+daedalus_vp9_scaled_8_items_fn daedalus_items_vp9_scaled_8__neon_bilinear,
+    daedalus_items_vp9_scaled_8__vector_bilinear, daedalus_items_vp9_scaled_8__c_bilinear,
+    daedalus_items_vp9_scaled_8__neon_full, daedalus_items_vp9_scaled_8__vector_full,
+    daedalus_items_vp9_scaled_8__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_8_avg__glsl_bilinear_p4,
+    daedalus_vp9_scaled_8_avg__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_8_avg__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_8_avg__glsl_full_p4, daedalus_vp9_scaled_8_avg__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside,
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_8_avg__qpu_bilinear_p8,
+    daedalus_vp9_scaled_8_avg__qpu_full_p8_word_unaligned_aside,
     daedalus_vp9_scaled_8_avg__qpu_full_p8_aside;
-daedalus_cpu_fn daedalus_vp9_scaled_8_avg__neon_full, daedalus_vp9_scaled_8_avg__vector_full,
+daedalus_cpu_fn daedalus_vp9_scaled_8_avg__neon_bilinear,
+    daedalus_vp9_scaled_8_avg__vector_bilinear, daedalus_vp9_scaled_8_avg__c_bilinear,
+    daedalus_vp9_scaled_8_avg__neon_full, daedalus_vp9_scaled_8_avg__vector_full,
     daedalus_vp9_scaled_8_avg__c_full;
 typedef void daedalus_vp9_scaled_8_avg_item_fn(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_item_fn daedalus_item_vp9_scaled_8_avg__neon_full,
-    daedalus_item_vp9_scaled_8_avg__vector_full, daedalus_item_vp9_scaled_8_avg__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_item_fn daedalus_item_vp9_scaled_8_avg__neon_bilinear,
+    daedalus_item_vp9_scaled_8_avg__vector_bilinear, daedalus_item_vp9_scaled_8_avg__c_bilinear,
+    daedalus_item_vp9_scaled_8_avg__neon_full, daedalus_item_vp9_scaled_8_avg__vector_full,
+    daedalus_item_vp9_scaled_8_avg__c_full;
 typedef void daedalus_vp9_scaled_8_avg_items_fn(uint8_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_8_avg_items_fn daedalus_items_vp9_scaled_8_avg__neon_full,
-    daedalus_items_vp9_scaled_8_avg__vector_full, daedalus_items_vp9_scaled_8_avg__c_full;
+daedalus_vp9_scaled_8_avg_items_fn daedalus_items_vp9_scaled_8_avg__neon_bilinear,
+    daedalus_items_vp9_scaled_8_avg__vector_bilinear, daedalus_items_vp9_scaled_8_avg__c_bilinear,
+    daedalus_items_vp9_scaled_8_avg__neon_full, daedalus_items_vp9_scaled_8_avg__vector_full,
+    daedalus_items_vp9_scaled_8_avg__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_8_avg_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_8_avg_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_8_avg_high__glsl_full_p4,
     daedalus_vp9_scaled_8_avg_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside,
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_avg_high__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_8_avg_high__qpu_bilinear_p8,
+    daedalus_vp9_scaled_8_avg_high__qpu_full_p8_word_unaligned_aside,
     daedalus_vp9_scaled_8_avg_high__qpu_full_p8_aside;
-daedalus_cpu_fn daedalus_vp9_scaled_8_avg_high__neon_full,
-    daedalus_vp9_scaled_8_avg_high__vector_full, daedalus_vp9_scaled_8_avg_high__c_full;
+daedalus_cpu_fn daedalus_vp9_scaled_8_avg_high__neon_bilinear,
+    daedalus_vp9_scaled_8_avg_high__vector_bilinear, daedalus_vp9_scaled_8_avg_high__c_bilinear,
+    daedalus_vp9_scaled_8_avg_high__neon_full, daedalus_vp9_scaled_8_avg_high__vector_full,
+    daedalus_vp9_scaled_8_avg_high__c_full;
 typedef void daedalus_vp9_scaled_8_avg_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_high_item_fn daedalus_item_vp9_scaled_8_avg_high__neon_full, daedalus_item_vp9_scaled_8_avg_high__vector_full, daedalus_item_vp9_scaled_8_avg_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_avg_high_item_fn daedalus_item_vp9_scaled_8_avg_high__neon_bilinear, daedalus_item_vp9_scaled_8_avg_high__vector_bilinear, daedalus_item_vp9_scaled_8_avg_high__c_bilinear, daedalus_item_vp9_scaled_8_avg_high__neon_full, daedalus_item_vp9_scaled_8_avg_high__vector_full, daedalus_item_vp9_scaled_8_avg_high__c_full;
 typedef void daedalus_vp9_scaled_8_avg_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_8_avg_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_8_avg_high_items_fn daedalus_items_vp9_scaled_8_avg_high__neon_full,
+daedalus_vp9_scaled_8_avg_high_items_fn daedalus_items_vp9_scaled_8_avg_high__neon_bilinear,
+    daedalus_items_vp9_scaled_8_avg_high__vector_bilinear,
+    daedalus_items_vp9_scaled_8_avg_high__c_bilinear,
+    daedalus_items_vp9_scaled_8_avg_high__neon_full,
     daedalus_items_vp9_scaled_8_avg_high__vector_full, daedalus_items_vp9_scaled_8_avg_high__c_full;
 
-extern const daedalus_gpu_code daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned,
+extern const daedalus_gpu_code daedalus_vp9_scaled_8_high__glsl_bilinear_p4_word_unaligned,
+    daedalus_vp9_scaled_8_high__glsl_bilinear_p4,
+    daedalus_vp9_scaled_8_high__glsl_bilinear_p2_word_unaligned,
+    daedalus_vp9_scaled_8_high__glsl_full_p4_word_unaligned,
     daedalus_vp9_scaled_8_high__glsl_full_p4,
     daedalus_vp9_scaled_8_high__glsl_full_p2_word_unaligned;
-extern const daedalus_qpu_code daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside,
+extern const daedalus_qpu_code daedalus_vp9_scaled_8_high__qpu_bilinear_p8_word_unaligned,
+    daedalus_vp9_scaled_8_high__qpu_bilinear_p8,
+    daedalus_vp9_scaled_8_high__qpu_full_p8_word_unaligned_aside,
     daedalus_vp9_scaled_8_high__qpu_full_p8_aside;
-daedalus_cpu_fn daedalus_vp9_scaled_8_high__neon_full, daedalus_vp9_scaled_8_high__vector_full,
+daedalus_cpu_fn daedalus_vp9_scaled_8_high__neon_bilinear,
+    daedalus_vp9_scaled_8_high__vector_bilinear, daedalus_vp9_scaled_8_high__c_bilinear,
+    daedalus_vp9_scaled_8_high__neon_full, daedalus_vp9_scaled_8_high__vector_full,
     daedalus_vp9_scaled_8_high__c_full;
 typedef void daedalus_vp9_scaled_8_high_item_fn(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
     int32_t dy, int32_t rows, int32_t bits);
-DAEDALUS_FLATTEN daedalus_vp9_scaled_8_high_item_fn daedalus_item_vp9_scaled_8_high__neon_full,
-    daedalus_item_vp9_scaled_8_high__vector_full, daedalus_item_vp9_scaled_8_high__c_full;
+DAEDALUS_FLATTEN daedalus_vp9_scaled_8_high_item_fn daedalus_item_vp9_scaled_8_high__neon_bilinear,
+    daedalus_item_vp9_scaled_8_high__vector_bilinear, daedalus_item_vp9_scaled_8_high__c_bilinear,
+    daedalus_item_vp9_scaled_8_high__neon_full, daedalus_item_vp9_scaled_8_high__vector_full,
+    daedalus_item_vp9_scaled_8_high__c_full;
 typedef void daedalus_vp9_scaled_8_high_items_fn(uint16_t *dst, ptrdiff_t dst_stride,
     ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride, ptrdiff_t src_step,
     size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta, size_t meta_step);
-daedalus_vp9_scaled_8_high_items_fn daedalus_items_vp9_scaled_8_high__neon_full,
+daedalus_vp9_scaled_8_high_items_fn daedalus_items_vp9_scaled_8_high__neon_bilinear,
+    daedalus_items_vp9_scaled_8_high__vector_bilinear,
+    daedalus_items_vp9_scaled_8_high__c_bilinear, daedalus_items_vp9_scaled_8_high__neon_full,
     daedalus_items_vp9_scaled_8_high__vector_full, daedalus_items_vp9_scaled_8_high__c_full;
 
 #endif /* DAEDALUS_VP9_VARIANTS_H */

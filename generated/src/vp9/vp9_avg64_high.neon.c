@@ -9,12 +9,13 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 3818683b5ff1ecdf
+ * Class rows8 (8 <= rows <= 8), input hash 2edf01fb02bef4e5
  */
 static inline void one_item_vp9_avg64_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride) {

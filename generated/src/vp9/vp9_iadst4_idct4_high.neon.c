@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 2852ebf810eeee62
+ * Class full, input hash 1eebdaaa31be1247
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -29,111 +29,78 @@ static inline void items_2_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *const d
   uint16_t *const dst_row1_2 = (uint16_t *)((uint8_t *)dst[1] + dst_stride);
   uint16_t *const dst_row2_2 = (uint16_t *)((uint8_t *)dst_row1_2 + dst_stride);
   uint16_t *const dst_row3_2 = (uint16_t *)((uint8_t *)dst_row2_2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {59, 21, 39, 52};
+  static const int32_t multipliers32_values[4] = {5283, 15212, 9929, 13377};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {-93, 108, -55, 65};
+  static const int32_t multipliers32_2_values[4] = {1753350144, 1518469120, 6270, 15137};
   int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
-  static const int32_t multipliers32_3_values[4] = {-21, -59, 93, -108};
-  int32x4_t multipliers32_3 = daedalus_whole_s32(vld1q_s32(multipliers32_3_values));
-  static const int32_t multipliers32_4_values[4] = {-52, -65, 45, 24};
-  int32x4_t multipliers32_4 = daedalus_whole_s32(vld1q_s32(multipliers32_4_values));
-  static const int32_t multipliers32_5_values[4] = {126, -33, 33, 0};
-  int32x4_t multipliers32_5 = daedalus_whole_s32(vld1q_s32(multipliers32_5_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  int32x4_t x2_0 = vld1q_s32(&coeffs[0][8]);
-  int32x4_t x2_1 = vld1q_s32(&coeffs[1][8]);
   int32x4_t x0_0 = vld1q_s32(&coeffs[0][0]);
   int32x4_t x0_1 = vld1q_s32(&coeffs[1][0]);
-  int32x4_t t4_0 = vsubq_s32(x0_0, x2_0);
-  int32x4_t t4_1 = vsubq_s32(x0_1, x2_1);
+  int64x2_t t5_0 = vmull_laneq_s32(vget_low_s32(x0_0), multipliers32, 0);
+  int64x2_t t5_1 = vmull_high_laneq_s32(x0_0, multipliers32, 0);
+  int64x2_t t5_2 = vmull_laneq_s32(vget_low_s32(x0_1), multipliers32, 0);
+  int64x2_t t5_3 = vmull_high_laneq_s32(x0_1, multipliers32, 0);
+  int32x4_t x2_0 = vld1q_s32(&coeffs[0][8]);
+  int32x4_t x2_1 = vld1q_s32(&coeffs[1][8]);
+  int64x2_t t8_0 = vmlal_laneq_s32(t5_0, vget_low_s32(x2_0), multipliers32, 1);
+  int64x2_t t8_1 = vmlal_high_laneq_s32(t5_1, x2_0, multipliers32, 1);
+  int64x2_t t8_2 = vmlal_laneq_s32(t5_2, vget_low_s32(x2_1), multipliers32, 1);
+  int64x2_t t8_3 = vmlal_high_laneq_s32(t5_3, x2_1, multipliers32, 1);
   int32x4_t x3_0 = vld1q_s32(&coeffs[0][12]);
   int32x4_t x3_1 = vld1q_s32(&coeffs[1][12]);
-  int32x4_t t5_0 = vaddq_s32(t4_0, x3_0);
-  int32x4_t t5_1 = vaddq_s32(t4_1, x3_1);
-  int32x4_t t9_0 = vmulq_laneq_s32(x2_0, multipliers32, 0);
-  int32x4_t t9_1 = vmulq_laneq_s32(x2_1, multipliers32, 0);
-  int32x4_t t10_0 = vmlaq_laneq_s32(t9_0, x0_0, multipliers32, 1);
-  int32x4_t t10_1 = vmlaq_laneq_s32(t9_1, x0_1, multipliers32, 1);
-  int32x4_t t13_0 = vmlaq_laneq_s32(t10_0, x3_0, multipliers32, 2);
-  int32x4_t t13_1 = vmlaq_laneq_s32(t10_1, x3_1, multipliers32, 2);
+  int64x2_t s0_0 = vmlal_laneq_s32(t8_0, vget_low_s32(x3_0), multipliers32, 2);
+  int64x2_t s0_1 = vmlal_high_laneq_s32(t8_1, x3_0, multipliers32, 2);
+  int64x2_t s0_2 = vmlal_laneq_s32(t8_2, vget_low_s32(x3_1), multipliers32, 2);
+  int64x2_t s0_3 = vmlal_high_laneq_s32(t8_3, x3_1, multipliers32, 2);
+  int64x2_t t12_0 = vmull_laneq_s32(vget_low_s32(x0_0), multipliers32, 2);
+  int64x2_t t12_1 = vmull_high_laneq_s32(x0_0, multipliers32, 2);
+  int64x2_t t12_2 = vmull_laneq_s32(vget_low_s32(x0_1), multipliers32, 2);
+  int64x2_t t12_3 = vmull_high_laneq_s32(x0_1, multipliers32, 2);
+  int64x2_t t14_0 = vmlsl_laneq_s32(t12_0, vget_low_s32(x2_0), multipliers32, 0);
+  int64x2_t t14_1 = vmlsl_high_laneq_s32(t12_1, x2_0, multipliers32, 0);
+  int64x2_t t14_2 = vmlsl_laneq_s32(t12_2, vget_low_s32(x2_1), multipliers32, 0);
+  int64x2_t t14_3 = vmlsl_high_laneq_s32(t12_3, x2_1, multipliers32, 0);
+  int64x2_t s1_0 = vmlsl_laneq_s32(t14_0, vget_low_s32(x3_0), multipliers32, 1);
+  int64x2_t s1_1 = vmlsl_high_laneq_s32(t14_1, x3_0, multipliers32, 1);
+  int64x2_t s1_2 = vmlsl_laneq_s32(t14_2, vget_low_s32(x3_1), multipliers32, 1);
+  int64x2_t s1_3 = vmlsl_high_laneq_s32(t14_3, x3_1, multipliers32, 1);
+  int32x4_t t17_0 = vsubq_s32(x0_0, x2_0);
+  int32x4_t t17_1 = vsubq_s32(x0_1, x2_1);
+  int32x4_t t18_0 = vaddq_s32(t17_0, x3_0);
+  int32x4_t t18_1 = vaddq_s32(t17_1, x3_1);
   int32x4_t x1_0 = vld1q_s32(&coeffs[0][4]);
   int32x4_t x1_1 = vld1q_s32(&coeffs[1][4]);
-  int32x4_t t16_0 = vmlaq_laneq_s32(t13_0, x1_0, multipliers32, 3);
-  int32x4_t t16_1 = vmlaq_laneq_s32(t13_1, x1_1, multipliers32, 3);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t20_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0_0, multipliers32_2, 0);
-  int32x4_t t20_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0_1, multipliers32_2, 0);
-  int32x4_t t23_0 = vmlaq_laneq_s32(t20_0, x2_0, multipliers32_2, 1);
-  int32x4_t t23_1 = vmlaq_laneq_s32(t20_1, x2_1, multipliers32_2, 1);
-  int32x4_t t26_0 = vmlaq_laneq_s32(t23_0, x3_0, multipliers32_2, 2);
-  int32x4_t t26_1 = vmlaq_laneq_s32(t23_1, x3_1, multipliers32_2, 2);
-  int32x4_t t29_0 = vmlaq_laneq_s32(t26_0, x1_0, multipliers32_2, 3);
-  int32x4_t t29_1 = vmlaq_laneq_s32(t26_1, x1_1, multipliers32_2, 3);
-  int32x4_t t30_0 = vshrq_n_s32(t29_0, 8);
-  int32x4_t t30_1 = vshrq_n_s32(t29_1, 8);
-  int32x4_t t31_0 = vaddq_s32(t16_0, t30_0);
-  int32x4_t t31_1 = vaddq_s32(t16_1, t30_1);
-  int32x4_t t32_0 = vshrq_n_s32(t31_0, 6);
-  int32x4_t t32_1 = vshrq_n_s32(t31_1, 6);
-  int32x4_t t36_0 = vmulq_laneq_s32(x2_0, multipliers32_3, 0);
-  int32x4_t t36_1 = vmulq_laneq_s32(x2_1, multipliers32_3, 0);
-  int32x4_t t37_0 = vmlaq_laneq_s32(t36_0, x0_0, multipliers32, 2);
-  int32x4_t t37_1 = vmlaq_laneq_s32(t36_1, x0_1, multipliers32, 2);
-  int32x4_t t40_0 = vmlaq_laneq_s32(t37_0, x3_0, multipliers32_3, 1);
-  int32x4_t t40_1 = vmlaq_laneq_s32(t37_1, x3_1, multipliers32_3, 1);
-  int32x4_t t41_0 = vmlaq_laneq_s32(t40_0, x1_0, multipliers32, 3);
-  int32x4_t t41_1 = vmlaq_laneq_s32(t40_1, x1_1, multipliers32, 3);
-  int32x4_t t43_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0_0, multipliers32_2, 2);
-  int32x4_t t43_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0_1, multipliers32_2, 2);
-  int32x4_t t46_0 = vmlaq_laneq_s32(t43_0, x2_0, multipliers32_3, 2);
-  int32x4_t t46_1 = vmlaq_laneq_s32(t43_1, x2_1, multipliers32_3, 2);
-  int32x4_t t49_0 = vmlaq_laneq_s32(t46_0, x3_0, multipliers32_3, 3);
-  int32x4_t t49_1 = vmlaq_laneq_s32(t46_1, x3_1, multipliers32_3, 3);
-  int32x4_t t50_0 = vmlaq_laneq_s32(t49_0, x1_0, multipliers32_2, 3);
-  int32x4_t t50_1 = vmlaq_laneq_s32(t49_1, x1_1, multipliers32_2, 3);
-  int32x4_t t51_0 = vshrq_n_s32(t50_0, 8);
-  int32x4_t t51_1 = vshrq_n_s32(t50_1, 8);
-  int32x4_t t52_0 = vaddq_s32(t41_0, t51_0);
-  int32x4_t t52_1 = vaddq_s32(t41_1, t51_1);
-  int32x4_t t53_0 = vshrq_n_s32(t52_0, 6);
-  int32x4_t t53_1 = vshrq_n_s32(t52_1, 6);
-  int32x4_t t57_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), t5_0, multipliers32_2, 3);
-  int32x4_t t57_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), t5_1, multipliers32_2, 3);
-  int32x4_t t58_0 = vshrq_n_s32(t57_0, 8);
-  int32x4_t t58_1 = vshrq_n_s32(t57_1, 8);
-  int32x4_t t59_0 = vmlaq_laneq_s32(t58_0, t5_0, multipliers32, 3);
-  int32x4_t t59_1 = vmlaq_laneq_s32(t58_1, t5_1, multipliers32, 3);
-  int32x4_t t60_0 = vshrq_n_s32(t59_0, 6);
-  int32x4_t t60_1 = vshrq_n_s32(t59_1, 6);
-  int32x4_t t62_0 = vmlaq_laneq_s32(t13_0, x0_0, multipliers32, 2);
-  int32x4_t t62_1 = vmlaq_laneq_s32(t13_1, x0_1, multipliers32, 2);
-  int32x4_t t63_0 = vaddq_s32(t36_0, t62_0);
-  int32x4_t t63_1 = vaddq_s32(t36_1, t62_1);
-  int32x4_t t64_0 = vmlaq_laneq_s32(t63_0, x3_0, multipliers32_3, 1);
-  int32x4_t t64_1 = vmlaq_laneq_s32(t63_1, x3_1, multipliers32_3, 1);
-  int32x4_t t67_0 = vmlaq_laneq_s32(t64_0, x1_0, multipliers32_4, 0);
-  int32x4_t t67_1 = vmlaq_laneq_s32(t64_1, x1_1, multipliers32_4, 0);
-  int32x4_t t68_0 = vmlaq_laneq_s32(t26_0, x0_0, multipliers32_2, 2);
-  int32x4_t t68_1 = vmlaq_laneq_s32(t26_1, x0_1, multipliers32_2, 2);
-  int32x4_t t69_0 = vmlaq_laneq_s32(t68_0, x2_0, multipliers32_3, 2);
-  int32x4_t t69_1 = vmlaq_laneq_s32(t68_1, x2_1, multipliers32_3, 2);
-  int32x4_t t70_0 = vmlaq_laneq_s32(t69_0, x3_0, multipliers32_3, 3);
-  int32x4_t t70_1 = vmlaq_laneq_s32(t69_1, x3_1, multipliers32_3, 3);
-  int32x4_t t73_0 = vmlaq_laneq_s32(t70_0, x1_0, multipliers32_4, 1);
-  int32x4_t t73_1 = vmlaq_laneq_s32(t70_1, x1_1, multipliers32_4, 1);
-  int32x4_t t74_0 = vshrq_n_s32(t73_0, 8);
-  int32x4_t t74_1 = vshrq_n_s32(t73_1, 8);
-  int32x4_t t75_0 = vaddq_s32(t67_0, t74_0);
-  int32x4_t t75_1 = vaddq_s32(t67_1, t74_1);
-  int32x4_t t76_0 = vshrq_n_s32(t75_0, 6);
-  int32x4_t t76_1 = vshrq_n_s32(t75_1, 6);
+  int64x2_t t22_0 = vmlal_laneq_s32(s0_0, vget_low_s32(x1_0), multipliers32, 3);
+  int64x2_t t22_1 = vmlal_high_laneq_s32(s0_1, x1_0, multipliers32, 3);
+  int64x2_t t22_2 = vmlal_laneq_s32(s0_2, vget_low_s32(x1_1), multipliers32, 3);
+  int64x2_t t22_3 = vmlal_high_laneq_s32(s0_3, x1_1, multipliers32, 3);
+  int64x2_t t23_0 = vmlal_laneq_s32(s1_0, vget_low_s32(x1_0), multipliers32, 3);
+  int64x2_t t23_1 = vmlal_high_laneq_s32(s1_1, x1_0, multipliers32, 3);
+  int64x2_t t23_2 = vmlal_laneq_s32(s1_2, vget_low_s32(x1_1), multipliers32, 3);
+  int64x2_t t23_3 = vmlal_high_laneq_s32(s1_3, x1_1, multipliers32, 3);
+  int64x2_t t24_0 = vaddq_s64(s0_0, s1_0);
+  int64x2_t t24_1 = vaddq_s64(s0_1, s1_1);
+  int64x2_t t24_2 = vaddq_s64(s0_2, s1_2);
+  int64x2_t t24_3 = vaddq_s64(s0_3, s1_3);
+  int64x2_t t25_0 = vmlsl_laneq_s32(t24_0, vget_low_s32(x1_0), multipliers32, 3);
+  int64x2_t t25_1 = vmlsl_high_laneq_s32(t24_1, x1_0, multipliers32, 3);
+  int64x2_t t25_2 = vmlsl_laneq_s32(t24_2, vget_low_s32(x1_1), multipliers32, 3);
+  int64x2_t t25_3 = vmlsl_high_laneq_s32(t24_3, x1_1, multipliers32, 3);
+  int32x4_t t26_0 = vrshrn_high_n_s64(vrshrn_n_s64(t22_0, 14), t22_1, 14);
+  int32x4_t t26_1 = vrshrn_high_n_s64(vrshrn_n_s64(t22_2, 14), t22_3, 14);
+  int32x4_t t28_0 = vrshrn_high_n_s64(vrshrn_n_s64(t23_0, 14), t23_1, 14);
+  int32x4_t t28_1 = vrshrn_high_n_s64(vrshrn_n_s64(t23_2, 14), t23_3, 14);
+  int32x4_t t32_0 = vqrdmulhq_laneq_s32(t18_0, multipliers32_2, 0);
+  int32x4_t t32_1 = vqrdmulhq_laneq_s32(t18_1, multipliers32_2, 0);
+  int32x4_t t34_0 = vrshrn_high_n_s64(vrshrn_n_s64(t25_0, 14), t25_1, 14);
+  int32x4_t t34_1 = vrshrn_high_n_s64(vrshrn_n_s64(t25_2, 14), t25_3, 14);
   /* stage 2 of 2: x = 0..3; writes dst */
   int32_t bits_2 = bits[0];
   int32_t bits_3 = bits[1];
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t60_0), vreinterpretq_u32_s32(t76_0));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t60_0), vreinterpretq_u32_s32(t76_0));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t26_0), vreinterpretq_u32_s32(t28_0));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t26_0), vreinterpretq_u32_s32(t28_0));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
   uint32x4_t x0_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -142,10 +109,10 @@ static inline void items_2_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *const d
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x3_0_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
-  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t60_1), vreinterpretq_u32_s32(t76_1));
-  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t60_1), vreinterpretq_u32_s32(t76_1));
+  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t26_1), vreinterpretq_u32_s32(t28_1));
+  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t26_1), vreinterpretq_u32_s32(t28_1));
+  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
+  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
   uint32x4_t x0_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0_2),
       vreinterpretq_u64_u32(t0_2_2)));
   uint32x4_t x1_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1_2),
@@ -156,115 +123,97 @@ static inline void items_2_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *const d
       vreinterpretq_u64_u32(t0_3_2)));
   uint32x4_t x_0 = vaddq_u32(x0_0_2, x2_0_2);
   uint32x4_t x_1 = vaddq_u32(x0_1_2, x2_1_2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t15_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_0),
-      multipliers32_2, 3);
-  int32x4_t t15_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_1),
-      multipliers32_2, 3);
-  int32x4_t t16_0_2 = vshrq_n_s32(t15_0, 8);
-  int32x4_t t16_1_2 = vshrq_n_s32(t15_1, 8);
-  int32x4_t t17_0 = vmlaq_laneq_s32(t16_0_2, vreinterpretq_s32_u32(x_0), multipliers32_4, 2);
-  int32x4_t t17_1 = vmlaq_laneq_s32(t16_1_2, vreinterpretq_s32_u32(x_1), multipliers32_4, 2);
-  int32x4_t s0_0 = vshrq_n_s32(t17_0, 6);
-  int32x4_t s0_1 = vshrq_n_s32(t17_1, 6);
+  int32x4_t s0_0_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_0), multipliers32_2, 1);
+  int32x4_t s0_1_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_1), multipliers32_2, 1);
   uint32x4_t x_0_2 = vsubq_u32(x0_0_2, x2_0_2);
   uint32x4_t x_1_2 = vsubq_u32(x0_1_2, x2_1_2);
-  int32x4_t t23_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_0_2),
+  int32x4_t s1_0_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_0_2), multipliers32_2, 1);
+  int32x4_t s1_1_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_1_2), multipliers32_2, 1);
+  int64x2_t t21_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_0_2)), multipliers32_2,
+      2);
+  int64x2_t t21_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 2);
+  int64x2_t t21_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_1_2)), multipliers32_2,
+      2);
+  int64x2_t t21_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 2);
+  int64x2_t t24_0_2 = vmlsl_laneq_s32(t21_0, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
       multipliers32_2, 3);
-  int32x4_t t23_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_1_2),
+  int64x2_t t24_1_2 = vmlsl_high_laneq_s32(t21_1, vreinterpretq_s32_u32(x3_0_2), multipliers32_2,
+      3);
+  int64x2_t t24_2_2 = vmlsl_laneq_s32(t21_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
       multipliers32_2, 3);
-  int32x4_t t24_0 = vshrq_n_s32(t23_0_2, 8);
-  int32x4_t t24_1 = vshrq_n_s32(t23_1_2, 8);
-  int32x4_t t25_0 = vmlaq_laneq_s32(t24_0, vreinterpretq_s32_u32(x_0_2), multipliers32_4, 2);
-  int32x4_t t25_1 = vmlaq_laneq_s32(t24_1, vreinterpretq_s32_u32(x_1_2), multipliers32_4, 2);
-  int32x4_t s1_0 = vshrq_n_s32(t25_0, 6);
-  int32x4_t s1_1 = vshrq_n_s32(t25_1, 6);
-  int32x4_t t31_0_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_0_2), multipliers32_3, 1);
-  int32x4_t t31_1_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_1_2), multipliers32_3, 1);
-  int32x4_t t32_0_2 = vmlaq_laneq_s32(t31_0_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_4, 3);
-  int32x4_t t32_1_2 = vmlaq_laneq_s32(t31_1_2, vreinterpretq_s32_u32(x1_1_2), multipliers32_4, 3);
-  int32x4_t t35_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_0_2),
-      multipliers32_5, 0);
-  int32x4_t t35_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_1_2),
-      multipliers32_5, 0);
-  int32x4_t t38_0 = vmlaq_laneq_s32(t35_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_5, 1);
-  int32x4_t t38_1 = vmlaq_laneq_s32(t35_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_5, 1);
-  int32x4_t t39_0 = vshrq_n_s32(t38_0, 8);
-  int32x4_t t39_1 = vshrq_n_s32(t38_1, 8);
-  int32x4_t t40_0_2 = vaddq_s32(t32_0_2, t39_0);
-  int32x4_t t40_1_2 = vaddq_s32(t32_1_2, t39_1);
-  int32x4_t low_0 = vshrq_n_s32(t40_0_2, 6);
-  int32x4_t low_1 = vshrq_n_s32(t40_1_2, 6);
-  int32x4_t t44_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_0_2), multipliers32_4, 3);
-  int32x4_t t44_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_1_2), multipliers32_4, 3);
-  int32x4_t t45_0 = vmlaq_laneq_s32(t44_0, vreinterpretq_s32_u32(x1_0_2), multipliers32, 0);
-  int32x4_t t45_1 = vmlaq_laneq_s32(t44_1, vreinterpretq_s32_u32(x1_1_2), multipliers32, 0);
-  int32x4_t t48_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_0_2),
-      multipliers32_5, 2);
-  int32x4_t t48_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_1_2),
-      multipliers32_5, 2);
-  int32x4_t t50_0_2 = vmlaq_laneq_s32(t48_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_5, 0);
-  int32x4_t t50_1_2 = vmlaq_laneq_s32(t48_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_5, 0);
-  int32x4_t t51_0_2 = vshrq_n_s32(t50_0_2, 8);
-  int32x4_t t51_1_2 = vshrq_n_s32(t50_1_2, 8);
-  int32x4_t t52_0_2 = vaddq_s32(t45_0, t51_0_2);
-  int32x4_t t52_1_2 = vaddq_s32(t45_1, t51_1_2);
-  int32x4_t high_0 = vshrq_n_s32(t52_0_2, 6);
-  int32x4_t high_1 = vshrq_n_s32(t52_1_2, 6);
-  int32x4_t residuals0_0 = vaddq_s32(s0_0, high_0);
-  int32x4_t residuals0_1 = vaddq_s32(s0_1, high_1);
-  int32x4_t residuals1_0 = vaddq_s32(s1_0, low_0);
-  int32x4_t residuals1_1 = vaddq_s32(s1_1, low_1);
-  int32x4_t residuals2_0 = vsubq_s32(s1_0, low_0);
-  int32x4_t residuals2_1 = vsubq_s32(s1_1, low_1);
-  int32x4_t residuals3_0 = vsubq_s32(s0_0, high_0);
-  int32x4_t residuals3_1 = vsubq_s32(s0_1, high_1);
-  int32x4_t t65_0 = vrshrq_n_s32(residuals0_0, 4);
-  int32x4_t t65_1 = vrshrq_n_s32(residuals0_1, 4);
-  uint16x8_t t64 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
+  int64x2_t t24_3_2 = vmlsl_high_laneq_s32(t21_3, vreinterpretq_s32_u32(x3_1_2), multipliers32_2,
+      3);
+  int32x4_t low_0 = vrshrn_high_n_s64(vrshrn_n_s64(t24_0_2, 14), t24_1_2, 14);
+  int32x4_t low_1 = vrshrn_high_n_s64(vrshrn_n_s64(t24_2_2, 14), t24_3_2, 14);
+  int64x2_t t26_0_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_0_2)), multipliers32_2,
+      3);
+  int64x2_t t26_1_2 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 3);
+  int64x2_t t26_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_1_2)), multipliers32_2,
+      3);
+  int64x2_t t26_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 3);
+  int64x2_t t28_0_2 = vmlal_laneq_s32(t26_0_2, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
+      multipliers32_2, 2);
+  int64x2_t t28_1_2 = vmlal_high_laneq_s32(t26_1_2, vreinterpretq_s32_u32(x3_0_2), multipliers32_2,
+      2);
+  int64x2_t t28_2 = vmlal_laneq_s32(t26_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
+      multipliers32_2, 2);
+  int64x2_t t28_3 = vmlal_high_laneq_s32(t26_3, vreinterpretq_s32_u32(x3_1_2), multipliers32_2, 2);
+  int32x4_t high_0 = vrshrn_high_n_s64(vrshrn_n_s64(t28_0_2, 14), t28_1_2, 14);
+  int32x4_t high_1 = vrshrn_high_n_s64(vrshrn_n_s64(t28_2, 14), t28_3, 14);
+  int32x4_t residuals0_0 = vaddq_s32(s0_0_2, high_0);
+  int32x4_t residuals0_1 = vaddq_s32(s0_1_2, high_1);
+  int32x4_t residuals1_0 = vaddq_s32(s1_0_2, low_0);
+  int32x4_t residuals1_1 = vaddq_s32(s1_1_2, low_1);
+  int32x4_t residuals2_0 = vsubq_s32(s1_0_2, low_0);
+  int32x4_t residuals2_1 = vsubq_s32(s1_1_2, low_1);
+  int32x4_t residuals3_0 = vsubq_s32(s0_0_2, high_0);
+  int32x4_t residuals3_1 = vsubq_s32(s0_1_2, high_1);
+  int32x4_t t41_0 = vrshrq_n_s32(residuals0_0, 4);
+  int32x4_t t41_1 = vrshrq_n_s32(residuals0_1, 4);
+  uint16x8_t t40 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
-  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t65_0), vget_low_u16(t64));
-  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t65_1), t64);
+  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t41_0), vget_low_u16(t40));
+  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t41_1), t40);
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
       vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
-  uint16x8_t t68 = vminq_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t68));
-  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t68));
-  int32x4_t t70_0_2 = vrshrq_n_s32(residuals1_0, 4);
-  int32x4_t t70_1_2 = vrshrq_n_s32(residuals1_1, 4);
-  uint16x8_t t69 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
+  uint16x8_t t45 = vminq_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t45));
+  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t45));
+  int32x4_t t47_0 = vrshrq_n_s32(residuals1_0, 4);
+  int32x4_t t47_1 = vrshrq_n_s32(residuals1_1, 4);
+  uint16x8_t t46 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
       vld1_u16(&((uint16_t *)(dst_row1_2))[0]));
-  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t70_0_2), vget_low_u16(t69));
-  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t70_1_2), t69);
+  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t47_0), vget_low_u16(t46));
+  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t47_1), t46);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_2),
       vreinterpretq_s32_u32(value_1_2));
-  uint16x8_t t73 = vminq_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t73));
-  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t73));
-  int32x4_t t75_0_2 = vrshrq_n_s32(residuals2_0, 4);
-  int32x4_t t75_1_2 = vrshrq_n_s32(residuals2_1, 4);
-  uint16x8_t t74 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
+  uint16x8_t t50 = vminq_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t50));
+  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t50));
+  int32x4_t t52_0 = vrshrq_n_s32(residuals2_0, 4);
+  int32x4_t t52_1 = vrshrq_n_s32(residuals2_1, 4);
+  uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
       vld1_u16(&((uint16_t *)(dst_row2_2))[0]));
-  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t75_0_2), vget_low_u16(t74));
-  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t75_1_2), t74);
+  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t52_0), vget_low_u16(t51));
+  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t52_1), t51);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_3),
       vreinterpretq_s32_u32(value_1_3));
-  uint16x8_t t78 = vminq_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t78));
-  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t78));
-  int32x4_t t80_0 = vrshrq_n_s32(residuals3_0, 4);
-  int32x4_t t80_1 = vrshrq_n_s32(residuals3_1, 4);
-  uint16x8_t t79 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
+  uint16x8_t t55 = vminq_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t55));
+  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t55));
+  int32x4_t t57_0 = vrshrq_n_s32(residuals3_0, 4);
+  int32x4_t t57_1 = vrshrq_n_s32(residuals3_1, 4);
+  uint16x8_t t56 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
       vld1_u16(&((uint16_t *)(dst_row3_2))[0]));
-  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t80_0), vget_low_u16(t79));
-  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t80_1), t79);
+  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t57_0), vget_low_u16(t56));
+  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t57_1), t56);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_4),
       vreinterpretq_s32_u32(value_1_4));
-  uint16x8_t t83 = vminq_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t83));
-  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t83));
+  uint16x8_t t60 = vminq_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t60));
+  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t60));
 }
 
 static inline void one_item_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *dst,
@@ -272,66 +221,46 @@ static inline void one_item_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *dst,
   uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {59, 21, 39, 52};
+  static const int32_t multipliers32_values[4] = {5283, 15212, 9929, 13377};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {-93, 108, -55, 65};
+  static const int32_t multipliers32_2_values[4] = {1753350144, 1518469120, 6270, 15137};
   int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
-  static const int32_t multipliers32_3_values[4] = {-21, -59, 93, -108};
-  int32x4_t multipliers32_3 = daedalus_whole_s32(vld1q_s32(multipliers32_3_values));
-  static const int32_t multipliers32_4_values[4] = {-52, -65, 45, 24};
-  int32x4_t multipliers32_4 = daedalus_whole_s32(vld1q_s32(multipliers32_4_values));
-  static const int32_t multipliers32_5_values[4] = {126, -33, 33, 0};
-  int32x4_t multipliers32_5 = daedalus_whole_s32(vld1q_s32(multipliers32_5_values));
   /* stage 1 of 2: v = 0..3; writes rows */
-  int32x4_t x2 = vld1q_s32(&coeffs[8]);
   int32x4_t x0 = vld1q_s32(&coeffs[0]);
-  int32x4_t t4 = vsubq_s32(x0, x2);
+  int64x2_t t5_0 = vmull_laneq_s32(vget_low_s32(x0), multipliers32, 0);
+  int64x2_t t5_1 = vmull_high_laneq_s32(x0, multipliers32, 0);
+  int32x4_t x2 = vld1q_s32(&coeffs[8]);
+  int64x2_t t8_0 = vmlal_laneq_s32(t5_0, vget_low_s32(x2), multipliers32, 1);
+  int64x2_t t8_1 = vmlal_high_laneq_s32(t5_1, x2, multipliers32, 1);
   int32x4_t x3 = vld1q_s32(&coeffs[12]);
-  int32x4_t t5 = vaddq_s32(t4, x3);
-  int32x4_t t9 = vmulq_laneq_s32(x2, multipliers32, 0);
-  int32x4_t t10 = vmlaq_laneq_s32(t9, x0, multipliers32, 1);
-  int32x4_t t13 = vmlaq_laneq_s32(t10, x3, multipliers32, 2);
+  int64x2_t s0_0 = vmlal_laneq_s32(t8_0, vget_low_s32(x3), multipliers32, 2);
+  int64x2_t s0_1 = vmlal_high_laneq_s32(t8_1, x3, multipliers32, 2);
+  int64x2_t t12_0 = vmull_laneq_s32(vget_low_s32(x0), multipliers32, 2);
+  int64x2_t t12_1 = vmull_high_laneq_s32(x0, multipliers32, 2);
+  int64x2_t t14_0 = vmlsl_laneq_s32(t12_0, vget_low_s32(x2), multipliers32, 0);
+  int64x2_t t14_1 = vmlsl_high_laneq_s32(t12_1, x2, multipliers32, 0);
+  int64x2_t s1_0 = vmlsl_laneq_s32(t14_0, vget_low_s32(x3), multipliers32, 1);
+  int64x2_t s1_1 = vmlsl_high_laneq_s32(t14_1, x3, multipliers32, 1);
+  int32x4_t t17 = vsubq_s32(x0, x2);
+  int32x4_t t18 = vaddq_s32(t17, x3);
   int32x4_t x1 = vld1q_s32(&coeffs[4]);
-  int32x4_t t16 = vmlaq_laneq_s32(t13, x1, multipliers32, 3);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t20 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0, multipliers32_2, 0);
-  int32x4_t t23 = vmlaq_laneq_s32(t20, x2, multipliers32_2, 1);
-  int32x4_t t26 = vmlaq_laneq_s32(t23, x3, multipliers32_2, 2);
-  int32x4_t t29 = vmlaq_laneq_s32(t26, x1, multipliers32_2, 3);
-  int32x4_t t30 = vshrq_n_s32(t29, 8);
-  int32x4_t t31 = vaddq_s32(t16, t30);
-  int32x4_t t32 = vshrq_n_s32(t31, 6);
-  int32x4_t t36 = vmulq_laneq_s32(x2, multipliers32_3, 0);
-  int32x4_t t37 = vmlaq_laneq_s32(t36, x0, multipliers32, 2);
-  int32x4_t t40 = vmlaq_laneq_s32(t37, x3, multipliers32_3, 1);
-  int32x4_t t41 = vmlaq_laneq_s32(t40, x1, multipliers32, 3);
-  int32x4_t t43 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x0, multipliers32_2, 2);
-  int32x4_t t46 = vmlaq_laneq_s32(t43, x2, multipliers32_3, 2);
-  int32x4_t t49 = vmlaq_laneq_s32(t46, x3, multipliers32_3, 3);
-  int32x4_t t50 = vmlaq_laneq_s32(t49, x1, multipliers32_2, 3);
-  int32x4_t t51 = vshrq_n_s32(t50, 8);
-  int32x4_t t52 = vaddq_s32(t41, t51);
-  int32x4_t t53 = vshrq_n_s32(t52, 6);
-  int32x4_t t57 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), t5, multipliers32_2, 3);
-  int32x4_t t58 = vshrq_n_s32(t57, 8);
-  int32x4_t t59 = vmlaq_laneq_s32(t58, t5, multipliers32, 3);
-  int32x4_t t60 = vshrq_n_s32(t59, 6);
-  int32x4_t t62 = vmlaq_laneq_s32(t13, x0, multipliers32, 2);
-  int32x4_t t63 = vaddq_s32(t36, t62);
-  int32x4_t t64 = vmlaq_laneq_s32(t63, x3, multipliers32_3, 1);
-  int32x4_t t67 = vmlaq_laneq_s32(t64, x1, multipliers32_4, 0);
-  int32x4_t t68 = vmlaq_laneq_s32(t26, x0, multipliers32_2, 2);
-  int32x4_t t69 = vmlaq_laneq_s32(t68, x2, multipliers32_3, 2);
-  int32x4_t t70 = vmlaq_laneq_s32(t69, x3, multipliers32_3, 3);
-  int32x4_t t73 = vmlaq_laneq_s32(t70, x1, multipliers32_4, 1);
-  int32x4_t t74 = vshrq_n_s32(t73, 8);
-  int32x4_t t75 = vaddq_s32(t67, t74);
-  int32x4_t t76 = vshrq_n_s32(t75, 6);
+  int64x2_t t22_0 = vmlal_laneq_s32(s0_0, vget_low_s32(x1), multipliers32, 3);
+  int64x2_t t22_1 = vmlal_high_laneq_s32(s0_1, x1, multipliers32, 3);
+  int64x2_t t23_0 = vmlal_laneq_s32(s1_0, vget_low_s32(x1), multipliers32, 3);
+  int64x2_t t23_1 = vmlal_high_laneq_s32(s1_1, x1, multipliers32, 3);
+  int64x2_t t24_0 = vaddq_s64(s0_0, s1_0);
+  int64x2_t t24_1 = vaddq_s64(s0_1, s1_1);
+  int64x2_t t25_0 = vmlsl_laneq_s32(t24_0, vget_low_s32(x1), multipliers32, 3);
+  int64x2_t t25_1 = vmlsl_high_laneq_s32(t24_1, x1, multipliers32, 3);
+  int32x4_t t26 = vrshrn_high_n_s64(vrshrn_n_s64(t22_0, 14), t22_1, 14);
+  int32x4_t t28 = vrshrn_high_n_s64(vrshrn_n_s64(t23_0, 14), t23_1, 14);
+  int32x4_t t32 = vqrdmulhq_laneq_s32(t18, multipliers32_2, 0);
+  int32x4_t t34 = vrshrn_high_n_s64(vrshrn_n_s64(t25_0, 14), t25_1, 14);
   /* stage 2 of 2: x = 0..3; writes dst */
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t60), vreinterpretq_u32_s32(t76));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t60), vreinterpretq_u32_s32(t76));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t26), vreinterpretq_u32_s32(t28));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t26), vreinterpretq_u32_s32(t28));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
   uint32x4_t x0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -341,64 +270,51 @@ static inline void one_item_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *dst,
   uint32x4_t x3_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
   uint32x4_t x_2 = vaddq_u32(x0_2, x2_2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t15 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_2),
-      multipliers32_2, 3);
-  int32x4_t t16_2 = vshrq_n_s32(t15, 8);
-  int32x4_t t17 = vmlaq_laneq_s32(t16_2, vreinterpretq_s32_u32(x_2), multipliers32_4, 2);
-  int32x4_t s0 = vshrq_n_s32(t17, 6);
+  int32x4_t s0 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_2), multipliers32_2, 1);
   uint32x4_t x_3 = vsubq_u32(x0_2, x2_2);
-  int32x4_t t23_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_3),
+  int32x4_t s1 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_3), multipliers32_2, 1);
+  int64x2_t t21_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_2)), multipliers32_2, 2);
+  int64x2_t t21_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_2), multipliers32_2, 2);
+  int64x2_t t24_0_2 = vmlsl_laneq_s32(t21_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
       multipliers32_2, 3);
-  int32x4_t t24 = vshrq_n_s32(t23_2, 8);
-  int32x4_t t25 = vmlaq_laneq_s32(t24, vreinterpretq_s32_u32(x_3), multipliers32_4, 2);
-  int32x4_t s1 = vshrq_n_s32(t25, 6);
-  int32x4_t t31_2 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_2), multipliers32_3, 1);
-  int32x4_t t32_2 = vmlaq_laneq_s32(t31_2, vreinterpretq_s32_u32(x1_2), multipliers32_4, 3);
-  int32x4_t t35 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_2),
-      multipliers32_5, 0);
-  int32x4_t t38 = vmlaq_laneq_s32(t35, vreinterpretq_s32_u32(x3_2), multipliers32_5, 1);
-  int32x4_t t39 = vshrq_n_s32(t38, 8);
-  int32x4_t t40_2 = vaddq_s32(t32_2, t39);
-  int32x4_t low = vshrq_n_s32(t40_2, 6);
-  int32x4_t t44 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_2), multipliers32_4, 3);
-  int32x4_t t45 = vmlaq_laneq_s32(t44, vreinterpretq_s32_u32(x1_2), multipliers32, 0);
-  int32x4_t t48 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_2),
-      multipliers32_5, 2);
-  int32x4_t t50_2 = vmlaq_laneq_s32(t48, vreinterpretq_s32_u32(x3_2), multipliers32_5, 0);
-  int32x4_t t51_2 = vshrq_n_s32(t50_2, 8);
-  int32x4_t t52_2 = vaddq_s32(t45, t51_2);
-  int32x4_t high = vshrq_n_s32(t52_2, 6);
+  int64x2_t t24_1_2 = vmlsl_high_laneq_s32(t21_1, vreinterpretq_s32_u32(x3_2), multipliers32_2, 3);
+  int32x4_t low = vrshrn_high_n_s64(vrshrn_n_s64(t24_0_2, 14), t24_1_2, 14);
+  int64x2_t t26_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_2)), multipliers32_2, 3);
+  int64x2_t t26_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_2), multipliers32_2, 3);
+  int64x2_t t28_0 = vmlal_laneq_s32(t26_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
+      multipliers32_2, 2);
+  int64x2_t t28_1 = vmlal_high_laneq_s32(t26_1, vreinterpretq_s32_u32(x3_2), multipliers32_2, 2);
+  int32x4_t high = vrshrn_high_n_s64(vrshrn_n_s64(t28_0, 14), t28_1, 14);
   int32x4_t residuals0 = vaddq_s32(s0, high);
   int32x4_t residuals1 = vaddq_s32(s1, low);
   int32x4_t residuals2 = vsubq_s32(s1, low);
   int32x4_t residuals3 = vsubq_s32(s0, high);
-  int32x4_t t65 = vrshrq_n_s32(residuals0, 4);
-  uint16x4_t t64_2 = vld1_u16(&((uint16_t *)(dst))[0]);
-  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t65), t64_2);
+  int32x4_t t41 = vrshrq_n_s32(residuals0, 4);
+  uint16x4_t t40 = vld1_u16(&((uint16_t *)(dst))[0]);
+  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t41), t40);
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
   uint16x4_t t3 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x4_t t68_2 = vmin_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst))[0], t68_2);
-  int32x4_t t70_2 = vrshrq_n_s32(residuals1, 4);
-  uint16x4_t t69_2 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
-  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t70_2), t69_2);
+  uint16x4_t t45 = vmin_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst))[0], t45);
+  int32x4_t t47 = vrshrq_n_s32(residuals1, 4);
+  uint16x4_t t46 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
+  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t47), t46);
   uint16x4_t value_sat_2 = vqmovun_s32(vreinterpretq_s32_u32(value_2));
-  uint16x4_t t73_2 = vmin_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t73_2);
-  int32x4_t t75_2 = vrshrq_n_s32(residuals2, 4);
-  uint16x4_t t74_2 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
-  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t75_2), t74_2);
+  uint16x4_t t50 = vmin_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t50);
+  int32x4_t t52 = vrshrq_n_s32(residuals2, 4);
+  uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
+  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t52), t51);
   uint16x4_t value_sat_3 = vqmovun_s32(vreinterpretq_s32_u32(value_3));
-  uint16x4_t t78 = vmin_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t78);
-  int32x4_t t80 = vrshrq_n_s32(residuals3, 4);
-  uint16x4_t t79 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
-  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t80), t79);
+  uint16x4_t t55 = vmin_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t55);
+  int32x4_t t57 = vrshrq_n_s32(residuals3, 4);
+  uint16x4_t t56 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
+  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t57), t56);
   uint16x4_t value_sat_4 = vqmovun_s32(vreinterpretq_s32_u32(value_4));
-  uint16x4_t t83 = vmin_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t83);
+  uint16x4_t t60 = vmin_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t60);
 }
 
 void daedalus_item_vp9_iadst4_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_t dst_stride,

@@ -16,7 +16,7 @@
 #include <daedalus/neon_narrow.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 578e179ffc811617
+ * Class dc (1 <= eob <= 1), input hash 689033fc7562e7e2
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -31,46 +31,40 @@ static inline void items_2_vp9_idct4_high__neon_dc_x2(uint16_t *const dst[2], pt
   /* stage 1 of 1: x = 0..3; writes dst */
   int32_t bits_2 = bits[0];
   int32_t x0 = coeffs[0][0];
-  int32_t s0 = ((int32_t)((uint32_t)((int32_t)((uint32_t)x0 * (uint32_t)45)) +
-      (uint32_t)(((int32_t)((uint32_t)((int32_t)((uint32_t)x0 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8))) >> 6;
-  int32_t s0_2 = ((s0 * 45) + (((int32_t)((uint32_t)((int32_t)((uint32_t)s0 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8)) >> 6;
+  int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x0 * 1518469120), 31);
+  int32_t s0_2 = (int32_t)daedalus_round_shift64(((int64_t)s0 * 1518469120), 31);
   int32_t bits_3 = bits[1];
   int32_t x0_2 = coeffs[1][0];
-  int32_t s0_3 = ((int32_t)((uint32_t)((int32_t)((uint32_t)x0_2 * (uint32_t)45)) +
-      (uint32_t)(((int32_t)((uint32_t)((int32_t)((uint32_t)x0_2 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8))) >> 6;
-  int32_t s0_4 = ((s0_3 * 45) + (((int32_t)((uint32_t)((int32_t)((uint32_t)s0_3 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8)) >> 6;
-  int16x8_t t24 = vcombine_s16(vdup_n_s16((int16_t)(((s0_2 + 8) >> 4))),
+  int32_t s0_3 = (int32_t)daedalus_round_shift64(((int64_t)x0_2 * 1518469120), 31);
+  int32_t s0_4 = (int32_t)daedalus_round_shift64(((int64_t)s0_3 * 1518469120), 31);
+  int16x8_t t17 = vcombine_s16(vdup_n_s16((int16_t)(((s0_2 + 8) >> 4))),
       vdup_n_s16((int16_t)(((s0_4 + 8) >> 4))));
-  uint16x8_t t23 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
+  uint16x8_t t16 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
-  uint16x8_t value_sat = vsqaddq_u16(t23, t24);
+  uint16x8_t value_sat = vsqaddq_u16(t16, t17);
   uint16x8_t t3 =
       vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
-  uint16x8_t t27 = vminq_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t27));
-  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t27));
-  uint16x8_t t28 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
+  uint16x8_t t20 = vminq_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t20));
+  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t20));
+  uint16x8_t t21 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
       vld1_u16(&((uint16_t *)(dst_row1_2))[0]));
-  uint16x8_t value_sat_2 = vsqaddq_u16(t28, t24);
-  uint16x8_t t31 = vminq_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t31));
-  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t31));
-  uint16x8_t t32 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
+  uint16x8_t value_sat_2 = vsqaddq_u16(t21, t17);
+  uint16x8_t t24 = vminq_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t24));
+  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t24));
+  uint16x8_t t25 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
       vld1_u16(&((uint16_t *)(dst_row2_2))[0]));
-  uint16x8_t value_sat_3 = vsqaddq_u16(t32, t24);
-  uint16x8_t t35 = vminq_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t35));
-  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t35));
-  uint16x8_t t36 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
+  uint16x8_t value_sat_3 = vsqaddq_u16(t25, t17);
+  uint16x8_t t28 = vminq_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t28));
+  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t28));
+  uint16x8_t t29 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
       vld1_u16(&((uint16_t *)(dst_row3_2))[0]));
-  uint16x8_t value_sat_4 = vsqaddq_u16(t36, t24);
-  uint16x8_t t39 = vminq_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t39));
-  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t39));
+  uint16x8_t value_sat_4 = vsqaddq_u16(t29, t17);
+  uint16x8_t t32 = vminq_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t32));
+  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t32));
 }
 
 static inline void one_item_vp9_idct4_high__neon_dc_x2(uint16_t *dst, ptrdiff_t dst_stride,
@@ -80,30 +74,27 @@ static inline void one_item_vp9_idct4_high__neon_dc_x2(uint16_t *dst, ptrdiff_t 
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: x = 0..3; writes dst */
   int32_t x0 = coeffs[0];
-  int32_t s0 = ((int32_t)((uint32_t)((int32_t)((uint32_t)x0 * (uint32_t)45)) +
-      (uint32_t)(((int32_t)((uint32_t)((int32_t)((uint32_t)x0 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8))) >> 6;
-  int32_t s0_2 = ((s0 * 45) + (((int32_t)((uint32_t)((int32_t)((uint32_t)s0 * (uint32_t)65)) +
-      (uint32_t)8192)) >> 8)) >> 6;
-  int16x4_t t24 = vdup_n_s16((int16_t)(((s0_2 + 8) >> 4)));
-  uint16x4_t t23 = vld1_u16(&((uint16_t *)(dst))[0]);
-  uint16x4_t value_sat = vsqadd_u16(t23, t24);
+  int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x0 * 1518469120), 31);
+  int32_t s0_2 = (int32_t)daedalus_round_shift64(((int64_t)s0 * 1518469120), 31);
+  int16x4_t t17 = vdup_n_s16((int16_t)(((s0_2 + 8) >> 4)));
+  uint16x4_t t16 = vld1_u16(&((uint16_t *)(dst))[0]);
+  uint16x4_t value_sat = vsqadd_u16(t16, t17);
   uint16x4_t t3 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x4_t t27 = vmin_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst))[0], t27);
-  uint16x4_t t28 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
-  uint16x4_t value_sat_2 = vsqadd_u16(t28, t24);
-  uint16x4_t t31 = vmin_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t31);
-  uint16x4_t t32 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
-  uint16x4_t value_sat_3 = vsqadd_u16(t32, t24);
-  uint16x4_t t35 = vmin_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t35);
-  uint16x4_t t36 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
-  uint16x4_t value_sat_4 = vsqadd_u16(t36, t24);
-  uint16x4_t t39 = vmin_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t39);
+  uint16x4_t t20 = vmin_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst))[0], t20);
+  uint16x4_t t21 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
+  uint16x4_t value_sat_2 = vsqadd_u16(t21, t17);
+  uint16x4_t t24 = vmin_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t24);
+  uint16x4_t t25 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
+  uint16x4_t value_sat_3 = vsqadd_u16(t25, t17);
+  uint16x4_t t28 = vmin_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t28);
+  uint16x4_t t29 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
+  uint16x4_t value_sat_4 = vsqadd_u16(t29, t17);
+  uint16x4_t t32 = vmin_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t32);
 }
 
 void daedalus_item_vp9_idct4_high__neon_dc_x2(uint16_t *dst, ptrdiff_t dst_stride,
@@ -201,7 +192,7 @@ void daedalus_vp9_idct4_high__neon_dc_x2(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash cf112415307e78a0
+ * Class full, input hash ed0aa92a8beeeffc
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -213,10 +204,8 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
   uint16_t *const dst_row1_2 = (uint16_t *)((uint8_t *)dst[1] + dst_stride);
   uint16_t *const dst_row2_2 = (uint16_t *)((uint8_t *)dst_row1_2 + dst_stride);
   uint16_t *const dst_row3_2 = (uint16_t *)((uint8_t *)dst_row2_2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {65, 45, -59, 24};
+  static const int32_t multipliers32_values[4] = {1518469120, 6270, 15137, 0};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {126, -33, 59, 33};
-  int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   int32x4_t x2_0 = vld1q_s32(&coeffs[0][8]);
   int32x4_t x2_1 = vld1q_s32(&coeffs[1][8]);
@@ -224,72 +213,51 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
   int32x4_t x0_1 = vld1q_s32(&coeffs[1][0]);
   int32x4_t x_0 = vaddq_s32(x0_0, x2_0);
   int32x4_t x_1 = vaddq_s32(x0_1, x2_1);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t10_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_0, multipliers32, 0);
-  int32x4_t t10_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_1, multipliers32, 0);
-  int32x4_t t11_0 = vshrq_n_s32(t10_0, 8);
-  int32x4_t t11_1 = vshrq_n_s32(t10_1, 8);
-  int32x4_t t12_0 = vmlaq_laneq_s32(t11_0, x_0, multipliers32, 1);
-  int32x4_t t12_1 = vmlaq_laneq_s32(t11_1, x_1, multipliers32, 1);
-  int32x4_t s0_0 = vshrq_n_s32(t12_0, 6);
-  int32x4_t s0_1 = vshrq_n_s32(t12_1, 6);
+  int32x4_t s0_0 = vqrdmulhq_laneq_s32(x_0, multipliers32, 0);
+  int32x4_t s0_1 = vqrdmulhq_laneq_s32(x_1, multipliers32, 0);
   int32x4_t x_0_2 = vsubq_s32(x0_0, x2_0);
   int32x4_t x_1_2 = vsubq_s32(x0_1, x2_1);
-  int32x4_t t18_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_0_2, multipliers32, 0);
-  int32x4_t t18_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_1_2, multipliers32, 0);
-  int32x4_t t19_0 = vshrq_n_s32(t18_0, 8);
-  int32x4_t t19_1 = vshrq_n_s32(t18_1, 8);
-  int32x4_t t20_0 = vmlaq_laneq_s32(t19_0, x_0_2, multipliers32, 1);
-  int32x4_t t20_1 = vmlaq_laneq_s32(t19_1, x_1_2, multipliers32, 1);
-  int32x4_t s1_0 = vshrq_n_s32(t20_0, 6);
-  int32x4_t s1_1 = vshrq_n_s32(t20_1, 6);
-  int32x4_t x3_0 = vld1q_s32(&coeffs[0][12]);
-  int32x4_t x3_1 = vld1q_s32(&coeffs[1][12]);
-  int32x4_t t26_0 = vmulq_laneq_s32(x3_0, multipliers32, 2);
-  int32x4_t t26_1 = vmulq_laneq_s32(x3_1, multipliers32, 2);
+  int32x4_t s1_0 = vqrdmulhq_laneq_s32(x_0_2, multipliers32, 0);
+  int32x4_t s1_1 = vqrdmulhq_laneq_s32(x_1_2, multipliers32, 0);
   int32x4_t x1_0 = vld1q_s32(&coeffs[0][4]);
   int32x4_t x1_1 = vld1q_s32(&coeffs[1][4]);
-  int32x4_t t27_0 = vmlaq_laneq_s32(t26_0, x1_0, multipliers32, 3);
-  int32x4_t t27_1 = vmlaq_laneq_s32(t26_1, x1_1, multipliers32, 3);
-  int32x4_t t30_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_0, multipliers32_2, 0);
-  int32x4_t t30_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_1, multipliers32_2, 0);
-  int32x4_t t33_0 = vmlaq_laneq_s32(t30_0, x3_0, multipliers32_2, 1);
-  int32x4_t t33_1 = vmlaq_laneq_s32(t30_1, x3_1, multipliers32_2, 1);
-  int32x4_t t34_0 = vshrq_n_s32(t33_0, 8);
-  int32x4_t t34_1 = vshrq_n_s32(t33_1, 8);
-  int32x4_t t35_0 = vaddq_s32(t27_0, t34_0);
-  int32x4_t t35_1 = vaddq_s32(t27_1, t34_1);
-  int32x4_t low_0 = vshrq_n_s32(t35_0, 6);
-  int32x4_t low_1 = vshrq_n_s32(t35_1, 6);
-  int32x4_t t39_0 = vmulq_laneq_s32(x3_0, multipliers32, 3);
-  int32x4_t t39_1 = vmulq_laneq_s32(x3_1, multipliers32, 3);
-  int32x4_t t40_0 = vmlaq_laneq_s32(t39_0, x1_0, multipliers32_2, 2);
-  int32x4_t t40_1 = vmlaq_laneq_s32(t39_1, x1_1, multipliers32_2, 2);
-  int32x4_t t43_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_0, multipliers32_2, 3);
-  int32x4_t t43_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_1, multipliers32_2, 3);
-  int32x4_t t45_0 = vmlaq_laneq_s32(t43_0, x3_0, multipliers32_2, 0);
-  int32x4_t t45_1 = vmlaq_laneq_s32(t43_1, x3_1, multipliers32_2, 0);
-  int32x4_t t46_0 = vshrq_n_s32(t45_0, 8);
-  int32x4_t t46_1 = vshrq_n_s32(t45_1, 8);
-  int32x4_t t47_0 = vaddq_s32(t40_0, t46_0);
-  int32x4_t t47_1 = vaddq_s32(t40_1, t46_1);
-  int32x4_t high_0 = vshrq_n_s32(t47_0, 6);
-  int32x4_t high_1 = vshrq_n_s32(t47_1, 6);
-  int32x4_t t51_0 = vaddq_s32(s0_0, high_0);
-  int32x4_t t51_1 = vaddq_s32(s0_1, high_1);
-  int32x4_t t53_0 = vaddq_s32(s1_0, low_0);
-  int32x4_t t53_1 = vaddq_s32(s1_1, low_1);
-  int32x4_t t55_0 = vsubq_s32(s1_0, low_0);
-  int32x4_t t55_1 = vsubq_s32(s1_1, low_1);
-  int32x4_t t57_0 = vsubq_s32(s0_0, high_0);
-  int32x4_t t57_1 = vsubq_s32(s0_1, high_1);
+  int64x2_t t17_0 = vmull_laneq_s32(vget_low_s32(x1_0), multipliers32, 1);
+  int64x2_t t17_1 = vmull_high_laneq_s32(x1_0, multipliers32, 1);
+  int64x2_t t17_2 = vmull_laneq_s32(vget_low_s32(x1_1), multipliers32, 1);
+  int64x2_t t17_3 = vmull_high_laneq_s32(x1_1, multipliers32, 1);
+  int32x4_t x3_0 = vld1q_s32(&coeffs[0][12]);
+  int32x4_t x3_1 = vld1q_s32(&coeffs[1][12]);
+  int64x2_t t20_0 = vmlsl_laneq_s32(t17_0, vget_low_s32(x3_0), multipliers32, 2);
+  int64x2_t t20_1 = vmlsl_high_laneq_s32(t17_1, x3_0, multipliers32, 2);
+  int64x2_t t20_2 = vmlsl_laneq_s32(t17_2, vget_low_s32(x3_1), multipliers32, 2);
+  int64x2_t t20_3 = vmlsl_high_laneq_s32(t17_3, x3_1, multipliers32, 2);
+  int32x4_t low_0 = vrshrn_high_n_s64(vrshrn_n_s64(t20_0, 14), t20_1, 14);
+  int32x4_t low_1 = vrshrn_high_n_s64(vrshrn_n_s64(t20_2, 14), t20_3, 14);
+  int64x2_t t22_0 = vmull_laneq_s32(vget_low_s32(x1_0), multipliers32, 2);
+  int64x2_t t22_1 = vmull_high_laneq_s32(x1_0, multipliers32, 2);
+  int64x2_t t22_2 = vmull_laneq_s32(vget_low_s32(x1_1), multipliers32, 2);
+  int64x2_t t22_3 = vmull_high_laneq_s32(x1_1, multipliers32, 2);
+  int64x2_t t24_0 = vmlal_laneq_s32(t22_0, vget_low_s32(x3_0), multipliers32, 1);
+  int64x2_t t24_1 = vmlal_high_laneq_s32(t22_1, x3_0, multipliers32, 1);
+  int64x2_t t24_2 = vmlal_laneq_s32(t22_2, vget_low_s32(x3_1), multipliers32, 1);
+  int64x2_t t24_3 = vmlal_high_laneq_s32(t22_3, x3_1, multipliers32, 1);
+  int32x4_t high_0 = vrshrn_high_n_s64(vrshrn_n_s64(t24_0, 14), t24_1, 14);
+  int32x4_t high_1 = vrshrn_high_n_s64(vrshrn_n_s64(t24_2, 14), t24_3, 14);
+  int32x4_t t28_0 = vaddq_s32(s0_0, high_0);
+  int32x4_t t28_1 = vaddq_s32(s0_1, high_1);
+  int32x4_t t30_0 = vaddq_s32(s1_0, low_0);
+  int32x4_t t30_1 = vaddq_s32(s1_1, low_1);
+  int32x4_t t32_0 = vsubq_s32(s1_0, low_0);
+  int32x4_t t32_1 = vsubq_s32(s1_1, low_1);
+  int32x4_t t34_0 = vsubq_s32(s0_0, high_0);
+  int32x4_t t34_1 = vsubq_s32(s0_1, high_1);
   /* stage 2 of 2: x = 0..3; writes dst */
   int32_t bits_2 = bits[0];
   int32_t bits_3 = bits[1];
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t51_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t51_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55_0), vreinterpretq_u32_s32(t57_0));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t55_0), vreinterpretq_u32_s32(t57_0));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t28_0), vreinterpretq_u32_s32(t30_0));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t28_0), vreinterpretq_u32_s32(t30_0));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
   uint32x4_t x0_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -298,10 +266,10 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x3_0_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
-  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t51_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t51_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55_1), vreinterpretq_u32_s32(t57_1));
-  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t55_1), vreinterpretq_u32_s32(t57_1));
+  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t28_1), vreinterpretq_u32_s32(t30_1));
+  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t28_1), vreinterpretq_u32_s32(t30_1));
+  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
+  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
   uint32x4_t x0_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0_2),
       vreinterpretq_u64_u32(t0_2_2)));
   uint32x4_t x1_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1_2),
@@ -312,61 +280,36 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
       vreinterpretq_u64_u32(t0_3_2)));
   uint32x4_t x_0_3 = vaddq_u32(x0_0_2, x2_0_2);
   uint32x4_t x_1_3 = vaddq_u32(x0_1_2, x2_1_2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t15_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_0_3),
-      multipliers32, 0);
-  int32x4_t t15_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_1_3),
-      multipliers32, 0);
-  int32x4_t t16_0 = vshrq_n_s32(t15_0, 8);
-  int32x4_t t16_1 = vshrq_n_s32(t15_1, 8);
-  int32x4_t t17_0 = vmlaq_laneq_s32(t16_0, vreinterpretq_s32_u32(x_0_3), multipliers32, 1);
-  int32x4_t t17_1 = vmlaq_laneq_s32(t16_1, vreinterpretq_s32_u32(x_1_3), multipliers32, 1);
-  int32x4_t s0_0_2 = vshrq_n_s32(t17_0, 6);
-  int32x4_t s0_1_2 = vshrq_n_s32(t17_1, 6);
+  int32x4_t s0_0_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_0_3), multipliers32, 0);
+  int32x4_t s0_1_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_1_3), multipliers32, 0);
   uint32x4_t x_0_4 = vsubq_u32(x0_0_2, x2_0_2);
   uint32x4_t x_1_4 = vsubq_u32(x0_1_2, x2_1_2);
-  int32x4_t t23_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_0_4),
-      multipliers32, 0);
-  int32x4_t t23_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_1_4),
-      multipliers32, 0);
-  int32x4_t t24_0 = vshrq_n_s32(t23_0, 8);
-  int32x4_t t24_1 = vshrq_n_s32(t23_1, 8);
-  int32x4_t t25_0 = vmlaq_laneq_s32(t24_0, vreinterpretq_s32_u32(x_0_4), multipliers32, 1);
-  int32x4_t t25_1 = vmlaq_laneq_s32(t24_1, vreinterpretq_s32_u32(x_1_4), multipliers32, 1);
-  int32x4_t s1_0_2 = vshrq_n_s32(t25_0, 6);
-  int32x4_t s1_1_2 = vshrq_n_s32(t25_1, 6);
-  int32x4_t t31_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_0_2), multipliers32, 2);
-  int32x4_t t31_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_1_2), multipliers32, 2);
-  int32x4_t t32_0 = vmlaq_laneq_s32(t31_0, vreinterpretq_s32_u32(x1_0_2), multipliers32, 3);
-  int32x4_t t32_1 = vmlaq_laneq_s32(t31_1, vreinterpretq_s32_u32(x1_1_2), multipliers32, 3);
-  int32x4_t t35_0_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2),
-      vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 0);
-  int32x4_t t35_1_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2),
-      vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 0);
-  int32x4_t t38_0 = vmlaq_laneq_s32(t35_0_2, vreinterpretq_s32_u32(x3_0_2), multipliers32_2, 1);
-  int32x4_t t38_1 = vmlaq_laneq_s32(t35_1_2, vreinterpretq_s32_u32(x3_1_2), multipliers32_2, 1);
-  int32x4_t t39_0_2 = vshrq_n_s32(t38_0, 8);
-  int32x4_t t39_1_2 = vshrq_n_s32(t38_1, 8);
-  int32x4_t t40_0_2 = vaddq_s32(t32_0, t39_0_2);
-  int32x4_t t40_1_2 = vaddq_s32(t32_1, t39_1_2);
-  int32x4_t low_0_2 = vshrq_n_s32(t40_0_2, 6);
-  int32x4_t low_1_2 = vshrq_n_s32(t40_1_2, 6);
-  int32x4_t t44_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_0_2), multipliers32, 3);
-  int32x4_t t44_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_1_2), multipliers32, 3);
-  int32x4_t t45_0_2 = vmlaq_laneq_s32(t44_0, vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 2);
-  int32x4_t t45_1_2 = vmlaq_laneq_s32(t44_1, vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 2);
-  int32x4_t t48_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_0_2),
-      multipliers32_2, 3);
-  int32x4_t t48_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_1_2),
-      multipliers32_2, 3);
-  int32x4_t t50_0 = vmlaq_laneq_s32(t48_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_2, 0);
-  int32x4_t t50_1 = vmlaq_laneq_s32(t48_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_2, 0);
-  int32x4_t t51_0_2 = vshrq_n_s32(t50_0, 8);
-  int32x4_t t51_1_2 = vshrq_n_s32(t50_1, 8);
-  int32x4_t t52_0 = vaddq_s32(t45_0_2, t51_0_2);
-  int32x4_t t52_1 = vaddq_s32(t45_1_2, t51_1_2);
-  int32x4_t high_0_2 = vshrq_n_s32(t52_0, 6);
-  int32x4_t high_1_2 = vshrq_n_s32(t52_1, 6);
+  int32x4_t s1_0_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_0_4), multipliers32, 0);
+  int32x4_t s1_1_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_1_4), multipliers32, 0);
+  int64x2_t t21_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_0_2)), multipliers32, 1);
+  int64x2_t t21_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_0_2), multipliers32, 1);
+  int64x2_t t21_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_1_2)), multipliers32, 1);
+  int64x2_t t21_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_1_2), multipliers32, 1);
+  int64x2_t t24_0_2 = vmlsl_laneq_s32(t21_0, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
+      multipliers32, 2);
+  int64x2_t t24_1_2 = vmlsl_high_laneq_s32(t21_1, vreinterpretq_s32_u32(x3_0_2), multipliers32, 2);
+  int64x2_t t24_2_2 = vmlsl_laneq_s32(t21_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
+      multipliers32, 2);
+  int64x2_t t24_3_2 = vmlsl_high_laneq_s32(t21_3, vreinterpretq_s32_u32(x3_1_2), multipliers32, 2);
+  int32x4_t low_0_2 = vrshrn_high_n_s64(vrshrn_n_s64(t24_0_2, 14), t24_1_2, 14);
+  int32x4_t low_1_2 = vrshrn_high_n_s64(vrshrn_n_s64(t24_2_2, 14), t24_3_2, 14);
+  int64x2_t t26_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_0_2)), multipliers32, 2);
+  int64x2_t t26_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_0_2), multipliers32, 2);
+  int64x2_t t26_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_1_2)), multipliers32, 2);
+  int64x2_t t26_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_1_2), multipliers32, 2);
+  int64x2_t t28_0_2 = vmlal_laneq_s32(t26_0, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
+      multipliers32, 1);
+  int64x2_t t28_1_2 = vmlal_high_laneq_s32(t26_1, vreinterpretq_s32_u32(x3_0_2), multipliers32, 1);
+  int64x2_t t28_2 = vmlal_laneq_s32(t26_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
+      multipliers32, 1);
+  int64x2_t t28_3 = vmlal_high_laneq_s32(t26_3, vreinterpretq_s32_u32(x3_1_2), multipliers32, 1);
+  int32x4_t high_0_2 = vrshrn_high_n_s64(vrshrn_n_s64(t28_0_2, 14), t28_1_2, 14);
+  int32x4_t high_1_2 = vrshrn_high_n_s64(vrshrn_n_s64(t28_2, 14), t28_3, 14);
   int32x4_t residuals0_0 = vaddq_s32(s0_0_2, high_0_2);
   int32x4_t residuals0_1 = vaddq_s32(s0_1_2, high_1_2);
   int32x4_t residuals1_0 = vaddq_s32(s1_0_2, low_0_2);
@@ -375,52 +318,52 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
   int32x4_t residuals2_1 = vsubq_s32(s1_1_2, low_1_2);
   int32x4_t residuals3_0 = vsubq_s32(s0_0_2, high_0_2);
   int32x4_t residuals3_1 = vsubq_s32(s0_1_2, high_1_2);
-  int32x4_t t65_0 = vrshrq_n_s32(residuals0_0, 4);
-  int32x4_t t65_1 = vrshrq_n_s32(residuals0_1, 4);
-  uint16x8_t t64 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
+  int32x4_t t41_0 = vrshrq_n_s32(residuals0_0, 4);
+  int32x4_t t41_1 = vrshrq_n_s32(residuals0_1, 4);
+  uint16x8_t t40 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
-  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t65_0), vget_low_u16(t64));
-  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t65_1), t64);
+  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t41_0), vget_low_u16(t40));
+  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t41_1), t40);
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
       vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
-  uint16x8_t t68 = vminq_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t68));
-  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t68));
-  int32x4_t t70_0 = vrshrq_n_s32(residuals1_0, 4);
-  int32x4_t t70_1 = vrshrq_n_s32(residuals1_1, 4);
-  uint16x8_t t69 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
+  uint16x8_t t45 = vminq_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t45));
+  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t45));
+  int32x4_t t47_0 = vrshrq_n_s32(residuals1_0, 4);
+  int32x4_t t47_1 = vrshrq_n_s32(residuals1_1, 4);
+  uint16x8_t t46 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
       vld1_u16(&((uint16_t *)(dst_row1_2))[0]));
-  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t70_0), vget_low_u16(t69));
-  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t70_1), t69);
+  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t47_0), vget_low_u16(t46));
+  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t47_1), t46);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_2),
       vreinterpretq_s32_u32(value_1_2));
-  uint16x8_t t73 = vminq_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t73));
-  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t73));
-  int32x4_t t75_0 = vrshrq_n_s32(residuals2_0, 4);
-  int32x4_t t75_1 = vrshrq_n_s32(residuals2_1, 4);
-  uint16x8_t t74 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
+  uint16x8_t t50 = vminq_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t50));
+  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t50));
+  int32x4_t t52_0 = vrshrq_n_s32(residuals2_0, 4);
+  int32x4_t t52_1 = vrshrq_n_s32(residuals2_1, 4);
+  uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
       vld1_u16(&((uint16_t *)(dst_row2_2))[0]));
-  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t75_0), vget_low_u16(t74));
-  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t75_1), t74);
+  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t52_0), vget_low_u16(t51));
+  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t52_1), t51);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_3),
       vreinterpretq_s32_u32(value_1_3));
-  uint16x8_t t78 = vminq_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t78));
-  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t78));
-  int32x4_t t80_0 = vrshrq_n_s32(residuals3_0, 4);
-  int32x4_t t80_1 = vrshrq_n_s32(residuals3_1, 4);
-  uint16x8_t t79 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
+  uint16x8_t t55 = vminq_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t55));
+  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t55));
+  int32x4_t t57_0 = vrshrq_n_s32(residuals3_0, 4);
+  int32x4_t t57_1 = vrshrq_n_s32(residuals3_1, 4);
+  uint16x8_t t56 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
       vld1_u16(&((uint16_t *)(dst_row3_2))[0]));
-  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t80_0), vget_low_u16(t79));
-  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t80_1), t79);
+  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t57_0), vget_low_u16(t56));
+  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t57_1), t56);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_4),
       vreinterpretq_s32_u32(value_1_4));
-  uint16x8_t t83 = vminq_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t83));
-  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t83));
+  uint16x8_t t60 = vminq_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t60));
+  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t60));
 }
 
 static inline void one_item_vp9_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_t dst_stride,
@@ -428,49 +371,36 @@ static inline void one_item_vp9_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_
   uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {65, 45, -59, 24};
+  static const int32_t multipliers32_values[4] = {1518469120, 6270, 15137, 0};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {126, -33, 59, 33};
-  int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   int32x4_t x2 = vld1q_s32(&coeffs[8]);
   int32x4_t x0 = vld1q_s32(&coeffs[0]);
   int32x4_t x_2 = vaddq_s32(x0, x2);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t10 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_2, multipliers32, 0);
-  int32x4_t t11 = vshrq_n_s32(t10, 8);
-  int32x4_t t12 = vmlaq_laneq_s32(t11, x_2, multipliers32, 1);
-  int32x4_t s0 = vshrq_n_s32(t12, 6);
+  int32x4_t s0 = vqrdmulhq_laneq_s32(x_2, multipliers32, 0);
   int32x4_t x_3 = vsubq_s32(x0, x2);
-  int32x4_t t18 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_3, multipliers32, 0);
-  int32x4_t t19 = vshrq_n_s32(t18, 8);
-  int32x4_t t20 = vmlaq_laneq_s32(t19, x_3, multipliers32, 1);
-  int32x4_t s1 = vshrq_n_s32(t20, 6);
-  int32x4_t x3 = vld1q_s32(&coeffs[12]);
-  int32x4_t t26 = vmulq_laneq_s32(x3, multipliers32, 2);
+  int32x4_t s1 = vqrdmulhq_laneq_s32(x_3, multipliers32, 0);
   int32x4_t x1 = vld1q_s32(&coeffs[4]);
-  int32x4_t t27 = vmlaq_laneq_s32(t26, x1, multipliers32, 3);
-  int32x4_t t30 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1, multipliers32_2, 0);
-  int32x4_t t33 = vmlaq_laneq_s32(t30, x3, multipliers32_2, 1);
-  int32x4_t t34 = vshrq_n_s32(t33, 8);
-  int32x4_t t35 = vaddq_s32(t27, t34);
-  int32x4_t low = vshrq_n_s32(t35, 6);
-  int32x4_t t39 = vmulq_laneq_s32(x3, multipliers32, 3);
-  int32x4_t t40 = vmlaq_laneq_s32(t39, x1, multipliers32_2, 2);
-  int32x4_t t43 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1, multipliers32_2, 3);
-  int32x4_t t45 = vmlaq_laneq_s32(t43, x3, multipliers32_2, 0);
-  int32x4_t t46 = vshrq_n_s32(t45, 8);
-  int32x4_t t47 = vaddq_s32(t40, t46);
-  int32x4_t high = vshrq_n_s32(t47, 6);
-  int32x4_t t51 = vaddq_s32(s0, high);
-  int32x4_t t53 = vaddq_s32(s1, low);
-  int32x4_t t55 = vsubq_s32(s1, low);
-  int32x4_t t57 = vsubq_s32(s0, high);
+  int64x2_t t17_0 = vmull_laneq_s32(vget_low_s32(x1), multipliers32, 1);
+  int64x2_t t17_1 = vmull_high_laneq_s32(x1, multipliers32, 1);
+  int32x4_t x3 = vld1q_s32(&coeffs[12]);
+  int64x2_t t20_0 = vmlsl_laneq_s32(t17_0, vget_low_s32(x3), multipliers32, 2);
+  int64x2_t t20_1 = vmlsl_high_laneq_s32(t17_1, x3, multipliers32, 2);
+  int32x4_t low = vrshrn_high_n_s64(vrshrn_n_s64(t20_0, 14), t20_1, 14);
+  int64x2_t t22_0 = vmull_laneq_s32(vget_low_s32(x1), multipliers32, 2);
+  int64x2_t t22_1 = vmull_high_laneq_s32(x1, multipliers32, 2);
+  int64x2_t t24_0 = vmlal_laneq_s32(t22_0, vget_low_s32(x3), multipliers32, 1);
+  int64x2_t t24_1 = vmlal_high_laneq_s32(t22_1, x3, multipliers32, 1);
+  int32x4_t high = vrshrn_high_n_s64(vrshrn_n_s64(t24_0, 14), t24_1, 14);
+  int32x4_t t28 = vaddq_s32(s0, high);
+  int32x4_t t30 = vaddq_s32(s1, low);
+  int32x4_t t32 = vsubq_s32(s1, low);
+  int32x4_t t34 = vsubq_s32(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t51), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t51), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55), vreinterpretq_u32_s32(t57));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t55), vreinterpretq_u32_s32(t57));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t28), vreinterpretq_u32_s32(t30));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t28), vreinterpretq_u32_s32(t30));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
   uint32x4_t x0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -480,64 +410,51 @@ static inline void one_item_vp9_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_
   uint32x4_t x3_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
   uint32x4_t x_4 = vaddq_u32(x0_2, x2_2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t15 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_4),
-      multipliers32, 0);
-  int32x4_t t16 = vshrq_n_s32(t15, 8);
-  int32x4_t t17 = vmlaq_laneq_s32(t16, vreinterpretq_s32_u32(x_4), multipliers32, 1);
-  int32x4_t s0_2 = vshrq_n_s32(t17, 6);
+  int32x4_t s0_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_4), multipliers32, 0);
   uint32x4_t x_5 = vsubq_u32(x0_2, x2_2);
-  int32x4_t t23 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x_5),
-      multipliers32, 0);
-  int32x4_t t24 = vshrq_n_s32(t23, 8);
-  int32x4_t t25 = vmlaq_laneq_s32(t24, vreinterpretq_s32_u32(x_5), multipliers32, 1);
-  int32x4_t s1_2 = vshrq_n_s32(t25, 6);
-  int32x4_t t31 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_2), multipliers32, 2);
-  int32x4_t t32 = vmlaq_laneq_s32(t31, vreinterpretq_s32_u32(x1_2), multipliers32, 3);
-  int32x4_t t35_2 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_2),
-      multipliers32_2, 0);
-  int32x4_t t38 = vmlaq_laneq_s32(t35_2, vreinterpretq_s32_u32(x3_2), multipliers32_2, 1);
-  int32x4_t t39_2 = vshrq_n_s32(t38, 8);
-  int32x4_t t40_2 = vaddq_s32(t32, t39_2);
-  int32x4_t low_2 = vshrq_n_s32(t40_2, 6);
-  int32x4_t t44 = vmulq_laneq_s32(vreinterpretq_s32_u32(x3_2), multipliers32, 3);
-  int32x4_t t45_2 = vmlaq_laneq_s32(t44, vreinterpretq_s32_u32(x1_2), multipliers32_2, 2);
-  int32x4_t t48 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x1_2),
-      multipliers32_2, 3);
-  int32x4_t t50 = vmlaq_laneq_s32(t48, vreinterpretq_s32_u32(x3_2), multipliers32_2, 0);
-  int32x4_t t51_2 = vshrq_n_s32(t50, 8);
-  int32x4_t t52 = vaddq_s32(t45_2, t51_2);
-  int32x4_t high_2 = vshrq_n_s32(t52, 6);
+  int32x4_t s1_2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(x_5), multipliers32, 0);
+  int64x2_t t21_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_2)), multipliers32, 1);
+  int64x2_t t21_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_2), multipliers32, 1);
+  int64x2_t t24_0_2 = vmlsl_laneq_s32(t21_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
+      multipliers32, 2);
+  int64x2_t t24_1_2 = vmlsl_high_laneq_s32(t21_1, vreinterpretq_s32_u32(x3_2), multipliers32, 2);
+  int32x4_t low_2 = vrshrn_high_n_s64(vrshrn_n_s64(t24_0_2, 14), t24_1_2, 14);
+  int64x2_t t26_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x1_2)), multipliers32, 2);
+  int64x2_t t26_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x1_2), multipliers32, 2);
+  int64x2_t t28_0 = vmlal_laneq_s32(t26_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
+      multipliers32, 1);
+  int64x2_t t28_1 = vmlal_high_laneq_s32(t26_1, vreinterpretq_s32_u32(x3_2), multipliers32, 1);
+  int32x4_t high_2 = vrshrn_high_n_s64(vrshrn_n_s64(t28_0, 14), t28_1, 14);
   int32x4_t residuals0 = vaddq_s32(s0_2, high_2);
   int32x4_t residuals1 = vaddq_s32(s1_2, low_2);
   int32x4_t residuals2 = vsubq_s32(s1_2, low_2);
   int32x4_t residuals3 = vsubq_s32(s0_2, high_2);
-  int32x4_t t65 = vrshrq_n_s32(residuals0, 4);
-  uint16x4_t t64 = vld1_u16(&((uint16_t *)(dst))[0]);
-  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t65), t64);
+  int32x4_t t41 = vrshrq_n_s32(residuals0, 4);
+  uint16x4_t t40 = vld1_u16(&((uint16_t *)(dst))[0]);
+  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t41), t40);
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
   uint16x4_t t3 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x4_t t68 = vmin_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst))[0], t68);
-  int32x4_t t70 = vrshrq_n_s32(residuals1, 4);
-  uint16x4_t t69 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
-  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t70), t69);
+  uint16x4_t t45 = vmin_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst))[0], t45);
+  int32x4_t t47 = vrshrq_n_s32(residuals1, 4);
+  uint16x4_t t46 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
+  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t47), t46);
   uint16x4_t value_sat_2 = vqmovun_s32(vreinterpretq_s32_u32(value_2));
-  uint16x4_t t73 = vmin_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t73);
-  int32x4_t t75 = vrshrq_n_s32(residuals2, 4);
-  uint16x4_t t74 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
-  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t75), t74);
+  uint16x4_t t50 = vmin_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t50);
+  int32x4_t t52 = vrshrq_n_s32(residuals2, 4);
+  uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
+  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t52), t51);
   uint16x4_t value_sat_3 = vqmovun_s32(vreinterpretq_s32_u32(value_3));
-  uint16x4_t t78 = vmin_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t78);
-  int32x4_t t80 = vrshrq_n_s32(residuals3, 4);
-  uint16x4_t t79 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
-  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t80), t79);
+  uint16x4_t t55 = vmin_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t55);
+  int32x4_t t57 = vrshrq_n_s32(residuals3, 4);
+  uint16x4_t t56 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
+  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t57), t56);
   uint16x4_t value_sat_4 = vqmovun_s32(vreinterpretq_s32_u32(value_4));
-  uint16x4_t t83 = vmin_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t83);
+  uint16x4_t t60 = vmin_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t60);
 }
 
 void daedalus_item_vp9_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_t dst_stride,

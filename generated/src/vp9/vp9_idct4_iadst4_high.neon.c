@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash ecf40aee1ea0ae9b
+ * Class full, input hash 965c9087f8bf27dd
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -29,16 +29,10 @@ static inline void items_2_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *const d
   uint16_t *const dst_row1_2 = (uint16_t *)((uint8_t *)dst[1] + dst_stride);
   uint16_t *const dst_row2_2 = (uint16_t *)((uint8_t *)dst_row1_2 + dst_stride);
   uint16_t *const dst_row3_2 = (uint16_t *)((uint8_t *)dst_row2_2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {65, 45, -59, 24};
+  static const int32_t multipliers32_values[4] = {1518469120, 6270, 15137, 5283};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {126, -33, 59, 33};
+  static const int32_t multipliers32_2_values[4] = {15212, 9929, 13377, 1753350144};
   int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
-  static const int32_t multipliers32_3_values[4] = {21, 39, 52, -93};
-  int32x4_t multipliers32_3 = daedalus_whole_s32(vld1q_s32(multipliers32_3_values));
-  static const int32_t multipliers32_4_values[4] = {108, -55, -21, 93};
-  int32x4_t multipliers32_4 = daedalus_whole_s32(vld1q_s32(multipliers32_4_values));
-  static const int32_t multipliers32_5_values[4] = {-108, -52, -65, 0};
-  int32x4_t multipliers32_5 = daedalus_whole_s32(vld1q_s32(multipliers32_5_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   int32x4_t x2_0 = vld1q_s32(&coeffs[0][8]);
   int32x4_t x2_1 = vld1q_s32(&coeffs[1][8]);
@@ -46,72 +40,51 @@ static inline void items_2_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *const d
   int32x4_t x0_1 = vld1q_s32(&coeffs[1][0]);
   int32x4_t x_0 = vaddq_s32(x0_0, x2_0);
   int32x4_t x_1 = vaddq_s32(x0_1, x2_1);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t10_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_0, multipliers32, 0);
-  int32x4_t t10_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_1, multipliers32, 0);
-  int32x4_t t11_0 = vshrq_n_s32(t10_0, 8);
-  int32x4_t t11_1 = vshrq_n_s32(t10_1, 8);
-  int32x4_t t12_0 = vmlaq_laneq_s32(t11_0, x_0, multipliers32, 1);
-  int32x4_t t12_1 = vmlaq_laneq_s32(t11_1, x_1, multipliers32, 1);
-  int32x4_t s0_0 = vshrq_n_s32(t12_0, 6);
-  int32x4_t s0_1 = vshrq_n_s32(t12_1, 6);
+  int32x4_t s0_0 = vqrdmulhq_laneq_s32(x_0, multipliers32, 0);
+  int32x4_t s0_1 = vqrdmulhq_laneq_s32(x_1, multipliers32, 0);
   int32x4_t x_0_2 = vsubq_s32(x0_0, x2_0);
   int32x4_t x_1_2 = vsubq_s32(x0_1, x2_1);
-  int32x4_t t18_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_0_2, multipliers32, 0);
-  int32x4_t t18_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_1_2, multipliers32, 0);
-  int32x4_t t19_0 = vshrq_n_s32(t18_0, 8);
-  int32x4_t t19_1 = vshrq_n_s32(t18_1, 8);
-  int32x4_t t20_0 = vmlaq_laneq_s32(t19_0, x_0_2, multipliers32, 1);
-  int32x4_t t20_1 = vmlaq_laneq_s32(t19_1, x_1_2, multipliers32, 1);
-  int32x4_t s1_0 = vshrq_n_s32(t20_0, 6);
-  int32x4_t s1_1 = vshrq_n_s32(t20_1, 6);
-  int32x4_t x3_0 = vld1q_s32(&coeffs[0][12]);
-  int32x4_t x3_1 = vld1q_s32(&coeffs[1][12]);
-  int32x4_t t26_0 = vmulq_laneq_s32(x3_0, multipliers32, 2);
-  int32x4_t t26_1 = vmulq_laneq_s32(x3_1, multipliers32, 2);
+  int32x4_t s1_0 = vqrdmulhq_laneq_s32(x_0_2, multipliers32, 0);
+  int32x4_t s1_1 = vqrdmulhq_laneq_s32(x_1_2, multipliers32, 0);
   int32x4_t x1_0 = vld1q_s32(&coeffs[0][4]);
   int32x4_t x1_1 = vld1q_s32(&coeffs[1][4]);
-  int32x4_t t27_0 = vmlaq_laneq_s32(t26_0, x1_0, multipliers32, 3);
-  int32x4_t t27_1 = vmlaq_laneq_s32(t26_1, x1_1, multipliers32, 3);
-  int32x4_t t30_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_0, multipliers32_2, 0);
-  int32x4_t t30_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_1, multipliers32_2, 0);
-  int32x4_t t33_0 = vmlaq_laneq_s32(t30_0, x3_0, multipliers32_2, 1);
-  int32x4_t t33_1 = vmlaq_laneq_s32(t30_1, x3_1, multipliers32_2, 1);
-  int32x4_t t34_0 = vshrq_n_s32(t33_0, 8);
-  int32x4_t t34_1 = vshrq_n_s32(t33_1, 8);
-  int32x4_t t35_0 = vaddq_s32(t27_0, t34_0);
-  int32x4_t t35_1 = vaddq_s32(t27_1, t34_1);
-  int32x4_t low_0 = vshrq_n_s32(t35_0, 6);
-  int32x4_t low_1 = vshrq_n_s32(t35_1, 6);
-  int32x4_t t39_0 = vmulq_laneq_s32(x3_0, multipliers32, 3);
-  int32x4_t t39_1 = vmulq_laneq_s32(x3_1, multipliers32, 3);
-  int32x4_t t40_0 = vmlaq_laneq_s32(t39_0, x1_0, multipliers32_2, 2);
-  int32x4_t t40_1 = vmlaq_laneq_s32(t39_1, x1_1, multipliers32_2, 2);
-  int32x4_t t43_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_0, multipliers32_2, 3);
-  int32x4_t t43_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1_1, multipliers32_2, 3);
-  int32x4_t t45_0 = vmlaq_laneq_s32(t43_0, x3_0, multipliers32_2, 0);
-  int32x4_t t45_1 = vmlaq_laneq_s32(t43_1, x3_1, multipliers32_2, 0);
-  int32x4_t t46_0 = vshrq_n_s32(t45_0, 8);
-  int32x4_t t46_1 = vshrq_n_s32(t45_1, 8);
-  int32x4_t t47_0 = vaddq_s32(t40_0, t46_0);
-  int32x4_t t47_1 = vaddq_s32(t40_1, t46_1);
-  int32x4_t high_0 = vshrq_n_s32(t47_0, 6);
-  int32x4_t high_1 = vshrq_n_s32(t47_1, 6);
-  int32x4_t t51_0 = vaddq_s32(s0_0, high_0);
-  int32x4_t t51_1 = vaddq_s32(s0_1, high_1);
-  int32x4_t t53_0 = vaddq_s32(s1_0, low_0);
-  int32x4_t t53_1 = vaddq_s32(s1_1, low_1);
-  int32x4_t t55_0 = vsubq_s32(s1_0, low_0);
-  int32x4_t t55_1 = vsubq_s32(s1_1, low_1);
-  int32x4_t t57_0 = vsubq_s32(s0_0, high_0);
-  int32x4_t t57_1 = vsubq_s32(s0_1, high_1);
+  int64x2_t t17_0 = vmull_laneq_s32(vget_low_s32(x1_0), multipliers32, 1);
+  int64x2_t t17_1 = vmull_high_laneq_s32(x1_0, multipliers32, 1);
+  int64x2_t t17_2 = vmull_laneq_s32(vget_low_s32(x1_1), multipliers32, 1);
+  int64x2_t t17_3 = vmull_high_laneq_s32(x1_1, multipliers32, 1);
+  int32x4_t x3_0 = vld1q_s32(&coeffs[0][12]);
+  int32x4_t x3_1 = vld1q_s32(&coeffs[1][12]);
+  int64x2_t t20_0 = vmlsl_laneq_s32(t17_0, vget_low_s32(x3_0), multipliers32, 2);
+  int64x2_t t20_1 = vmlsl_high_laneq_s32(t17_1, x3_0, multipliers32, 2);
+  int64x2_t t20_2 = vmlsl_laneq_s32(t17_2, vget_low_s32(x3_1), multipliers32, 2);
+  int64x2_t t20_3 = vmlsl_high_laneq_s32(t17_3, x3_1, multipliers32, 2);
+  int32x4_t low_0 = vrshrn_high_n_s64(vrshrn_n_s64(t20_0, 14), t20_1, 14);
+  int32x4_t low_1 = vrshrn_high_n_s64(vrshrn_n_s64(t20_2, 14), t20_3, 14);
+  int64x2_t t22_0 = vmull_laneq_s32(vget_low_s32(x1_0), multipliers32, 2);
+  int64x2_t t22_1 = vmull_high_laneq_s32(x1_0, multipliers32, 2);
+  int64x2_t t22_2 = vmull_laneq_s32(vget_low_s32(x1_1), multipliers32, 2);
+  int64x2_t t22_3 = vmull_high_laneq_s32(x1_1, multipliers32, 2);
+  int64x2_t t24_0 = vmlal_laneq_s32(t22_0, vget_low_s32(x3_0), multipliers32, 1);
+  int64x2_t t24_1 = vmlal_high_laneq_s32(t22_1, x3_0, multipliers32, 1);
+  int64x2_t t24_2 = vmlal_laneq_s32(t22_2, vget_low_s32(x3_1), multipliers32, 1);
+  int64x2_t t24_3 = vmlal_high_laneq_s32(t22_3, x3_1, multipliers32, 1);
+  int32x4_t high_0 = vrshrn_high_n_s64(vrshrn_n_s64(t24_0, 14), t24_1, 14);
+  int32x4_t high_1 = vrshrn_high_n_s64(vrshrn_n_s64(t24_2, 14), t24_3, 14);
+  int32x4_t t28_0 = vaddq_s32(s0_0, high_0);
+  int32x4_t t28_1 = vaddq_s32(s0_1, high_1);
+  int32x4_t t30_0 = vaddq_s32(s1_0, low_0);
+  int32x4_t t30_1 = vaddq_s32(s1_1, low_1);
+  int32x4_t t32_0 = vsubq_s32(s1_0, low_0);
+  int32x4_t t32_1 = vsubq_s32(s1_1, low_1);
+  int32x4_t t34_0 = vsubq_s32(s0_0, high_0);
+  int32x4_t t34_1 = vsubq_s32(s0_1, high_1);
   /* stage 2 of 2: x = 0..3; writes dst */
   int32_t bits_2 = bits[0];
   int32_t bits_3 = bits[1];
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t51_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t51_0), vreinterpretq_u32_s32(t53_0));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55_0), vreinterpretq_u32_s32(t57_0));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t55_0), vreinterpretq_u32_s32(t57_0));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t28_0), vreinterpretq_u32_s32(t30_0));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t28_0), vreinterpretq_u32_s32(t30_0));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32_0), vreinterpretq_u32_s32(t34_0));
   uint32x4_t x0_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -120,10 +93,10 @@ static inline void items_2_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *const d
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x3_0_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
-  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t51_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t51_1), vreinterpretq_u32_s32(t53_1));
-  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55_1), vreinterpretq_u32_s32(t57_1));
-  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t55_1), vreinterpretq_u32_s32(t57_1));
+  uint32x4_t t0_0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t28_1), vreinterpretq_u32_s32(t30_1));
+  uint32x4_t t0_1_2 = vtrn2q_u32(vreinterpretq_u32_s32(t28_1), vreinterpretq_u32_s32(t30_1));
+  uint32x4_t t0_2_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
+  uint32x4_t t0_3_2 = vtrn2q_u32(vreinterpretq_u32_s32(t32_1), vreinterpretq_u32_s32(t34_1));
   uint32x4_t x0_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0_2),
       vreinterpretq_u64_u32(t0_2_2)));
   uint32x4_t x1_1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1_2),
@@ -132,137 +105,121 @@ static inline void items_2_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *const d
       vreinterpretq_u64_u32(t0_2_2)));
   uint32x4_t x3_1_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1_2),
       vreinterpretq_u64_u32(t0_3_2)));
-  uint32x4_t t8_0 = vsubq_u32(x0_0_2, x2_0_2);
-  uint32x4_t t8_1 = vsubq_u32(x0_1_2, x2_1_2);
-  uint32x4_t t9_0 = vaddq_u32(t8_0, x3_0_2);
-  uint32x4_t t9_1 = vaddq_u32(t8_1, x3_1_2);
-  int32x4_t t14_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_0_2), multipliers32_2, 2);
-  int32x4_t t14_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_1_2), multipliers32_2, 2);
-  int32x4_t t15_0 = vmlaq_laneq_s32(t14_0, vreinterpretq_s32_u32(x0_0_2), multipliers32_3, 0);
-  int32x4_t t15_1 = vmlaq_laneq_s32(t14_1, vreinterpretq_s32_u32(x0_1_2), multipliers32_3, 0);
-  int32x4_t t18_0_2 = vmlaq_laneq_s32(t15_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_3, 1);
-  int32x4_t t18_1_2 = vmlaq_laneq_s32(t15_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_3, 1);
-  int32x4_t t21_0 = vmlaq_laneq_s32(t18_0_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_3, 2);
-  int32x4_t t21_1 = vmlaq_laneq_s32(t18_1_2, vreinterpretq_s32_u32(x1_1_2), multipliers32_3, 2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t25_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_0_2),
-      multipliers32_3, 3);
-  int32x4_t t25_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_1_2),
-      multipliers32_3, 3);
-  int32x4_t t28_0 = vmlaq_laneq_s32(t25_0, vreinterpretq_s32_u32(x2_0_2), multipliers32_4, 0);
-  int32x4_t t28_1 = vmlaq_laneq_s32(t25_1, vreinterpretq_s32_u32(x2_1_2), multipliers32_4, 0);
-  int32x4_t t31_0 = vmlaq_laneq_s32(t28_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_4, 1);
-  int32x4_t t31_1 = vmlaq_laneq_s32(t28_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_4, 1);
-  int32x4_t t34_0_2 = vmlaq_laneq_s32(t31_0, vreinterpretq_s32_u32(x1_0_2), multipliers32, 0);
-  int32x4_t t34_1_2 = vmlaq_laneq_s32(t31_1, vreinterpretq_s32_u32(x1_1_2), multipliers32, 0);
-  int32x4_t t35_0_2 = vshrq_n_s32(t34_0_2, 8);
-  int32x4_t t35_1_2 = vshrq_n_s32(t34_1_2, 8);
-  int32x4_t t36_0 = vaddq_s32(t21_0, t35_0_2);
-  int32x4_t t36_1 = vaddq_s32(t21_1, t35_1_2);
-  int32x4_t residuals0_0 = vshrq_n_s32(t36_0, 6);
-  int32x4_t residuals0_1 = vshrq_n_s32(t36_1, 6);
-  int32x4_t t41_0 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_0_2), multipliers32_4, 2);
-  int32x4_t t41_1 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_1_2), multipliers32_4, 2);
-  int32x4_t t42_0 = vmlaq_laneq_s32(t41_0, vreinterpretq_s32_u32(x0_0_2), multipliers32_3, 1);
-  int32x4_t t42_1 = vmlaq_laneq_s32(t41_1, vreinterpretq_s32_u32(x0_1_2), multipliers32_3, 1);
-  int32x4_t t45_0_2 = vmlaq_laneq_s32(t42_0, vreinterpretq_s32_u32(x3_0_2), multipliers32, 2);
-  int32x4_t t45_1_2 = vmlaq_laneq_s32(t42_1, vreinterpretq_s32_u32(x3_1_2), multipliers32, 2);
-  int32x4_t t46_0_2 = vmlaq_laneq_s32(t45_0_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_3, 2);
-  int32x4_t t46_1_2 = vmlaq_laneq_s32(t45_1_2, vreinterpretq_s32_u32(x1_1_2), multipliers32_3, 2);
-  int32x4_t t48_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_0_2),
-      multipliers32_4, 1);
-  int32x4_t t48_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_1_2),
-      multipliers32_4, 1);
-  int32x4_t t51_0_2 = vmlaq_laneq_s32(t48_0, vreinterpretq_s32_u32(x2_0_2), multipliers32_4, 3);
-  int32x4_t t51_1_2 = vmlaq_laneq_s32(t48_1, vreinterpretq_s32_u32(x2_1_2), multipliers32_4, 3);
-  int32x4_t t54_0 = vmlaq_laneq_s32(t51_0_2, vreinterpretq_s32_u32(x3_0_2), multipliers32_5, 0);
-  int32x4_t t54_1 = vmlaq_laneq_s32(t51_1_2, vreinterpretq_s32_u32(x3_1_2), multipliers32_5, 0);
-  int32x4_t t55_0_2 = vmlaq_laneq_s32(t54_0, vreinterpretq_s32_u32(x1_0_2), multipliers32, 0);
-  int32x4_t t55_1_2 = vmlaq_laneq_s32(t54_1, vreinterpretq_s32_u32(x1_1_2), multipliers32, 0);
-  int32x4_t t56_0 = vshrq_n_s32(t55_0_2, 8);
-  int32x4_t t56_1 = vshrq_n_s32(t55_1_2, 8);
-  int32x4_t t57_0_2 = vaddq_s32(t46_0_2, t56_0);
-  int32x4_t t57_1_2 = vaddq_s32(t46_1_2, t56_1);
-  int32x4_t residuals1_0 = vshrq_n_s32(t57_0_2, 6);
-  int32x4_t residuals1_1 = vshrq_n_s32(t57_1_2, 6);
-  int32x4_t t62_0 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(t9_0),
-      multipliers32, 0);
-  int32x4_t t62_1 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(t9_1),
-      multipliers32, 0);
-  int32x4_t t63_0 = vshrq_n_s32(t62_0, 8);
-  int32x4_t t63_1 = vshrq_n_s32(t62_1, 8);
-  int32x4_t t64_0 = vmlaq_laneq_s32(t63_0, vreinterpretq_s32_u32(t9_0), multipliers32_3, 2);
-  int32x4_t t64_1 = vmlaq_laneq_s32(t63_1, vreinterpretq_s32_u32(t9_1), multipliers32_3, 2);
-  int32x4_t residuals2_0 = vshrq_n_s32(t64_0, 6);
-  int32x4_t residuals2_1 = vshrq_n_s32(t64_1, 6);
-  int32x4_t t67_0 = vmlaq_laneq_s32(t18_0_2, vreinterpretq_s32_u32(x0_0_2), multipliers32_3, 1);
-  int32x4_t t67_1 = vmlaq_laneq_s32(t18_1_2, vreinterpretq_s32_u32(x0_1_2), multipliers32_3, 1);
-  int32x4_t t68_0 = vaddq_s32(t41_0, t67_0);
-  int32x4_t t68_1 = vaddq_s32(t41_1, t67_1);
-  int32x4_t t69_0 = vmlaq_laneq_s32(t68_0, vreinterpretq_s32_u32(x3_0_2), multipliers32, 2);
-  int32x4_t t69_1 = vmlaq_laneq_s32(t68_1, vreinterpretq_s32_u32(x3_1_2), multipliers32, 2);
-  int32x4_t t72_0 = vmlaq_laneq_s32(t69_0, vreinterpretq_s32_u32(x1_0_2), multipliers32_5, 1);
-  int32x4_t t72_1 = vmlaq_laneq_s32(t69_1, vreinterpretq_s32_u32(x1_1_2), multipliers32_5, 1);
-  int32x4_t t73_0 = vmlaq_laneq_s32(t31_0, vreinterpretq_s32_u32(x0_0_2), multipliers32_4, 1);
-  int32x4_t t73_1 = vmlaq_laneq_s32(t31_1, vreinterpretq_s32_u32(x0_1_2), multipliers32_4, 1);
-  int32x4_t t74_0 = vmlaq_laneq_s32(t73_0, vreinterpretq_s32_u32(x2_0_2), multipliers32_4, 3);
-  int32x4_t t74_1 = vmlaq_laneq_s32(t73_1, vreinterpretq_s32_u32(x2_1_2), multipliers32_4, 3);
-  int32x4_t t75_0 = vmlaq_laneq_s32(t74_0, vreinterpretq_s32_u32(x3_0_2), multipliers32_5, 0);
-  int32x4_t t75_1 = vmlaq_laneq_s32(t74_1, vreinterpretq_s32_u32(x3_1_2), multipliers32_5, 0);
-  int32x4_t t78_0 = vmlaq_laneq_s32(t75_0, vreinterpretq_s32_u32(x1_0_2), multipliers32_5, 2);
-  int32x4_t t78_1 = vmlaq_laneq_s32(t75_1, vreinterpretq_s32_u32(x1_1_2), multipliers32_5, 2);
-  int32x4_t t79_0 = vshrq_n_s32(t78_0, 8);
-  int32x4_t t79_1 = vshrq_n_s32(t78_1, 8);
-  int32x4_t t80_0 = vaddq_s32(t72_0, t79_0);
-  int32x4_t t80_1 = vaddq_s32(t72_1, t79_1);
-  int32x4_t residuals3_0 = vshrq_n_s32(t80_0, 6);
-  int32x4_t residuals3_1 = vshrq_n_s32(t80_1, 6);
-  int32x4_t t84_0 = vrshrq_n_s32(residuals0_0, 4);
-  int32x4_t t84_1 = vrshrq_n_s32(residuals0_1, 4);
-  uint16x8_t t83 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
+  int64x2_t t9_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_0_2)), multipliers32, 3);
+  int64x2_t t9_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_0_2), multipliers32, 3);
+  int64x2_t t9_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_1_2)), multipliers32, 3);
+  int64x2_t t9_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_1_2), multipliers32, 3);
+  int64x2_t t12_0 = vmlal_laneq_s32(t9_0, vget_low_s32(vreinterpretq_s32_u32(x2_0_2)),
+      multipliers32_2, 0);
+  int64x2_t t12_1 = vmlal_high_laneq_s32(t9_1, vreinterpretq_s32_u32(x2_0_2), multipliers32_2, 0);
+  int64x2_t t12_2 = vmlal_laneq_s32(t9_2, vget_low_s32(vreinterpretq_s32_u32(x2_1_2)),
+      multipliers32_2, 0);
+  int64x2_t t12_3 = vmlal_high_laneq_s32(t9_3, vreinterpretq_s32_u32(x2_1_2), multipliers32_2, 0);
+  int64x2_t s0_0_2 = vmlal_laneq_s32(t12_0, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
+      multipliers32_2, 1);
+  int64x2_t s0_1_2 = vmlal_high_laneq_s32(t12_1, vreinterpretq_s32_u32(x3_0_2), multipliers32_2, 1);
+  int64x2_t s0_2 = vmlal_laneq_s32(t12_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
+      multipliers32_2, 1);
+  int64x2_t s0_3 = vmlal_high_laneq_s32(t12_3, vreinterpretq_s32_u32(x3_1_2), multipliers32_2, 1);
+  int64x2_t t16_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_0_2)), multipliers32_2,
+      1);
+  int64x2_t t16_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_0_2), multipliers32_2, 1);
+  int64x2_t t16_2 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_1_2)), multipliers32_2,
+      1);
+  int64x2_t t16_3 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_1_2), multipliers32_2, 1);
+  int64x2_t t18_0 = vmlsl_laneq_s32(t16_0, vget_low_s32(vreinterpretq_s32_u32(x2_0_2)),
+      multipliers32, 3);
+  int64x2_t t18_1 = vmlsl_high_laneq_s32(t16_1, vreinterpretq_s32_u32(x2_0_2), multipliers32, 3);
+  int64x2_t t18_2 = vmlsl_laneq_s32(t16_2, vget_low_s32(vreinterpretq_s32_u32(x2_1_2)),
+      multipliers32, 3);
+  int64x2_t t18_3 = vmlsl_high_laneq_s32(t16_3, vreinterpretq_s32_u32(x2_1_2), multipliers32, 3);
+  int64x2_t s1_0_2 = vmlsl_laneq_s32(t18_0, vget_low_s32(vreinterpretq_s32_u32(x3_0_2)),
+      multipliers32_2, 0);
+  int64x2_t s1_1_2 = vmlsl_high_laneq_s32(t18_1, vreinterpretq_s32_u32(x3_0_2), multipliers32_2, 0);
+  int64x2_t s1_2 = vmlsl_laneq_s32(t18_2, vget_low_s32(vreinterpretq_s32_u32(x3_1_2)),
+      multipliers32_2, 0);
+  int64x2_t s1_3 = vmlsl_high_laneq_s32(t18_3, vreinterpretq_s32_u32(x3_1_2), multipliers32_2, 0);
+  uint32x4_t t21_0 = vsubq_u32(x0_0_2, x2_0_2);
+  uint32x4_t t21_1 = vsubq_u32(x0_1_2, x2_1_2);
+  uint32x4_t t22_0_2 = vaddq_u32(t21_0, x3_0_2);
+  uint32x4_t t22_1_2 = vaddq_u32(t21_1, x3_1_2);
+  int64x2_t t26_0 = vmlal_laneq_s32(s0_0_2, vget_low_s32(vreinterpretq_s32_u32(x1_0_2)),
+      multipliers32_2, 2);
+  int64x2_t t26_1 = vmlal_high_laneq_s32(s0_1_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 2);
+  int64x2_t t26_2 = vmlal_laneq_s32(s0_2, vget_low_s32(vreinterpretq_s32_u32(x1_1_2)),
+      multipliers32_2, 2);
+  int64x2_t t26_3 = vmlal_high_laneq_s32(s0_3, vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 2);
+  int64x2_t t27_0 = vmlal_laneq_s32(s1_0_2, vget_low_s32(vreinterpretq_s32_u32(x1_0_2)),
+      multipliers32_2, 2);
+  int64x2_t t27_1 = vmlal_high_laneq_s32(s1_1_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_2, 2);
+  int64x2_t t27_2 = vmlal_laneq_s32(s1_2, vget_low_s32(vreinterpretq_s32_u32(x1_1_2)),
+      multipliers32_2, 2);
+  int64x2_t t27_3 = vmlal_high_laneq_s32(s1_3, vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 2);
+  int64x2_t t28_0_2 = vaddq_s64(s0_0_2, s1_0_2);
+  int64x2_t t28_1_2 = vaddq_s64(s0_1_2, s1_1_2);
+  int64x2_t t28_2 = vaddq_s64(s0_2, s1_2);
+  int64x2_t t28_3 = vaddq_s64(s0_3, s1_3);
+  int64x2_t t29_0 = vmlsl_laneq_s32(t28_0_2, vget_low_s32(vreinterpretq_s32_u32(x1_0_2)),
+      multipliers32_2, 2);
+  int64x2_t t29_1 = vmlsl_high_laneq_s32(t28_1_2, vreinterpretq_s32_u32(x1_0_2), multipliers32_2,
+      2);
+  int64x2_t t29_2 = vmlsl_laneq_s32(t28_2, vget_low_s32(vreinterpretq_s32_u32(x1_1_2)),
+      multipliers32_2, 2);
+  int64x2_t t29_3 = vmlsl_high_laneq_s32(t28_3, vreinterpretq_s32_u32(x1_1_2), multipliers32_2, 2);
+  int32x4_t residuals0_0 = vrshrn_high_n_s64(vrshrn_n_s64(t26_0, 14), t26_1, 14);
+  int32x4_t residuals0_1 = vrshrn_high_n_s64(vrshrn_n_s64(t26_2, 14), t26_3, 14);
+  int32x4_t residuals1_0 = vrshrn_high_n_s64(vrshrn_n_s64(t27_0, 14), t27_1, 14);
+  int32x4_t residuals1_1 = vrshrn_high_n_s64(vrshrn_n_s64(t27_2, 14), t27_3, 14);
+  int32x4_t residuals2_0 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(t22_0_2), multipliers32_2, 3);
+  int32x4_t residuals2_1 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(t22_1_2), multipliers32_2, 3);
+  int32x4_t residuals3_0 = vrshrn_high_n_s64(vrshrn_n_s64(t29_0, 14), t29_1, 14);
+  int32x4_t residuals3_1 = vrshrn_high_n_s64(vrshrn_n_s64(t29_2, 14), t29_3, 14);
+  int32x4_t t41_0 = vrshrq_n_s32(residuals0_0, 4);
+  int32x4_t t41_1 = vrshrq_n_s32(residuals0_1, 4);
+  uint16x8_t t40 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
-  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t84_0), vget_low_u16(t83));
-  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t84_1), t83);
+  uint32x4_t value_0 = vaddw_u16(vreinterpretq_u32_s32(t41_0), vget_low_u16(t40));
+  uint32x4_t value_1 = vaddw_high_u16(vreinterpretq_u32_s32(t41_1), t40);
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
       vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
-  uint16x8_t t87 = vminq_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t87));
-  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t87));
-  int32x4_t t89_0 = vrshrq_n_s32(residuals1_0, 4);
-  int32x4_t t89_1 = vrshrq_n_s32(residuals1_1, 4);
-  uint16x8_t t88 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
+  uint16x8_t t45 = vminq_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t45));
+  vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t45));
+  int32x4_t t47_0 = vrshrq_n_s32(residuals1_0, 4);
+  int32x4_t t47_1 = vrshrq_n_s32(residuals1_1, 4);
+  uint16x8_t t46 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
       vld1_u16(&((uint16_t *)(dst_row1_2))[0]));
-  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t89_0), vget_low_u16(t88));
-  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t89_1), t88);
+  uint32x4_t value_0_2 = vaddw_u16(vreinterpretq_u32_s32(t47_0), vget_low_u16(t46));
+  uint32x4_t value_1_2 = vaddw_high_u16(vreinterpretq_u32_s32(t47_1), t46);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_2),
       vreinterpretq_s32_u32(value_1_2));
-  uint16x8_t t92 = vminq_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t92));
-  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t92));
-  int32x4_t t94_0 = vrshrq_n_s32(residuals2_0, 4);
-  int32x4_t t94_1 = vrshrq_n_s32(residuals2_1, 4);
-  uint16x8_t t93 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
+  uint16x8_t t50 = vminq_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t50));
+  vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t50));
+  int32x4_t t52_0 = vrshrq_n_s32(residuals2_0, 4);
+  int32x4_t t52_1 = vrshrq_n_s32(residuals2_1, 4);
+  uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
       vld1_u16(&((uint16_t *)(dst_row2_2))[0]));
-  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t94_0), vget_low_u16(t93));
-  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t94_1), t93);
+  uint32x4_t value_0_3 = vaddw_u16(vreinterpretq_u32_s32(t52_0), vget_low_u16(t51));
+  uint32x4_t value_1_3 = vaddw_high_u16(vreinterpretq_u32_s32(t52_1), t51);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_3),
       vreinterpretq_s32_u32(value_1_3));
-  uint16x8_t t97 = vminq_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t97));
-  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t97));
-  int32x4_t t99_0 = vrshrq_n_s32(residuals3_0, 4);
-  int32x4_t t99_1 = vrshrq_n_s32(residuals3_1, 4);
-  uint16x8_t t98 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
+  uint16x8_t t55 = vminq_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t55));
+  vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t55));
+  int32x4_t t57_0 = vrshrq_n_s32(residuals3_0, 4);
+  int32x4_t t57_1 = vrshrq_n_s32(residuals3_1, 4);
+  uint16x8_t t56 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
       vld1_u16(&((uint16_t *)(dst_row3_2))[0]));
-  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t99_0), vget_low_u16(t98));
-  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t99_1), t98);
+  uint32x4_t value_0_4 = vaddw_u16(vreinterpretq_u32_s32(t57_0), vget_low_u16(t56));
+  uint32x4_t value_1_4 = vaddw_high_u16(vreinterpretq_u32_s32(t57_1), t56);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_4),
       vreinterpretq_s32_u32(value_1_4));
-  uint16x8_t t102 = vminq_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t102));
-  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t102));
+  uint16x8_t t60 = vminq_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t60));
+  vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t60));
 }
 
 static inline void one_item_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *dst,
@@ -270,55 +227,38 @@ static inline void one_item_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *dst,
   uint16_t *const dst_row1 = (uint16_t *)((uint8_t *)dst + dst_stride);
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
-  static const int32_t multipliers32_values[4] = {65, 45, -59, 24};
+  static const int32_t multipliers32_values[4] = {1518469120, 6270, 15137, 5283};
   int32x4_t multipliers32 = daedalus_whole_s32(vld1q_s32(multipliers32_values));
-  static const int32_t multipliers32_2_values[4] = {126, -33, 59, 33};
+  static const int32_t multipliers32_2_values[4] = {15212, 9929, 13377, 1753350144};
   int32x4_t multipliers32_2 = daedalus_whole_s32(vld1q_s32(multipliers32_2_values));
-  static const int32_t multipliers32_3_values[4] = {21, 39, 52, -93};
-  int32x4_t multipliers32_3 = daedalus_whole_s32(vld1q_s32(multipliers32_3_values));
-  static const int32_t multipliers32_4_values[4] = {108, -55, -21, 93};
-  int32x4_t multipliers32_4 = daedalus_whole_s32(vld1q_s32(multipliers32_4_values));
-  static const int32_t multipliers32_5_values[4] = {-108, -52, -65, 0};
-  int32x4_t multipliers32_5 = daedalus_whole_s32(vld1q_s32(multipliers32_5_values));
   /* stage 1 of 2: v = 0..3; writes rows */
   int32x4_t x2 = vld1q_s32(&coeffs[8]);
   int32x4_t x0 = vld1q_s32(&coeffs[0]);
   int32x4_t x_2 = vaddq_s32(x0, x2);
-  uint32x4_t k8192 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t10 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_2, multipliers32, 0);
-  int32x4_t t11 = vshrq_n_s32(t10, 8);
-  int32x4_t t12 = vmlaq_laneq_s32(t11, x_2, multipliers32, 1);
-  int32x4_t s0 = vshrq_n_s32(t12, 6);
+  int32x4_t s0 = vqrdmulhq_laneq_s32(x_2, multipliers32, 0);
   int32x4_t x_3 = vsubq_s32(x0, x2);
-  int32x4_t t18 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x_3, multipliers32, 0);
-  int32x4_t t19 = vshrq_n_s32(t18, 8);
-  int32x4_t t20 = vmlaq_laneq_s32(t19, x_3, multipliers32, 1);
-  int32x4_t s1 = vshrq_n_s32(t20, 6);
-  int32x4_t x3 = vld1q_s32(&coeffs[12]);
-  int32x4_t t26 = vmulq_laneq_s32(x3, multipliers32, 2);
+  int32x4_t s1 = vqrdmulhq_laneq_s32(x_3, multipliers32, 0);
   int32x4_t x1 = vld1q_s32(&coeffs[4]);
-  int32x4_t t27 = vmlaq_laneq_s32(t26, x1, multipliers32, 3);
-  int32x4_t t30 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1, multipliers32_2, 0);
-  int32x4_t t33 = vmlaq_laneq_s32(t30, x3, multipliers32_2, 1);
-  int32x4_t t34 = vshrq_n_s32(t33, 8);
-  int32x4_t t35 = vaddq_s32(t27, t34);
-  int32x4_t low = vshrq_n_s32(t35, 6);
-  int32x4_t t39 = vmulq_laneq_s32(x3, multipliers32, 3);
-  int32x4_t t40 = vmlaq_laneq_s32(t39, x1, multipliers32_2, 2);
-  int32x4_t t43 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192), x1, multipliers32_2, 3);
-  int32x4_t t45 = vmlaq_laneq_s32(t43, x3, multipliers32_2, 0);
-  int32x4_t t46 = vshrq_n_s32(t45, 8);
-  int32x4_t t47 = vaddq_s32(t40, t46);
-  int32x4_t high = vshrq_n_s32(t47, 6);
-  int32x4_t t51 = vaddq_s32(s0, high);
-  int32x4_t t53 = vaddq_s32(s1, low);
-  int32x4_t t55 = vsubq_s32(s1, low);
-  int32x4_t t57 = vsubq_s32(s0, high);
+  int64x2_t t17_0 = vmull_laneq_s32(vget_low_s32(x1), multipliers32, 1);
+  int64x2_t t17_1 = vmull_high_laneq_s32(x1, multipliers32, 1);
+  int32x4_t x3 = vld1q_s32(&coeffs[12]);
+  int64x2_t t20_0 = vmlsl_laneq_s32(t17_0, vget_low_s32(x3), multipliers32, 2);
+  int64x2_t t20_1 = vmlsl_high_laneq_s32(t17_1, x3, multipliers32, 2);
+  int32x4_t low = vrshrn_high_n_s64(vrshrn_n_s64(t20_0, 14), t20_1, 14);
+  int64x2_t t22_0 = vmull_laneq_s32(vget_low_s32(x1), multipliers32, 2);
+  int64x2_t t22_1 = vmull_high_laneq_s32(x1, multipliers32, 2);
+  int64x2_t t24_0 = vmlal_laneq_s32(t22_0, vget_low_s32(x3), multipliers32, 1);
+  int64x2_t t24_1 = vmlal_high_laneq_s32(t22_1, x3, multipliers32, 1);
+  int32x4_t high = vrshrn_high_n_s64(vrshrn_n_s64(t24_0, 14), t24_1, 14);
+  int32x4_t t28 = vaddq_s32(s0, high);
+  int32x4_t t30 = vaddq_s32(s1, low);
+  int32x4_t t32 = vsubq_s32(s1, low);
+  int32x4_t t34 = vsubq_s32(s0, high);
   /* stage 2 of 2: x = 0..3; writes dst */
-  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t51), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t51), vreinterpretq_u32_s32(t53));
-  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t55), vreinterpretq_u32_s32(t57));
-  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t55), vreinterpretq_u32_s32(t57));
+  uint32x4_t t0_0 = vtrn1q_u32(vreinterpretq_u32_s32(t28), vreinterpretq_u32_s32(t30));
+  uint32x4_t t0_1 = vtrn2q_u32(vreinterpretq_u32_s32(t28), vreinterpretq_u32_s32(t30));
+  uint32x4_t t0_2 = vtrn1q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
+  uint32x4_t t0_3 = vtrn2q_u32(vreinterpretq_u32_s32(t32), vreinterpretq_u32_s32(t34));
   uint32x4_t x0_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_0),
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x1_2 = vreinterpretq_u32_u64(vtrn1q_u64(vreinterpretq_u64_u32(t0_1),
@@ -327,75 +267,65 @@ static inline void one_item_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *dst,
       vreinterpretq_u64_u32(t0_2)));
   uint32x4_t x3_2 = vreinterpretq_u32_u64(vtrn2q_u64(vreinterpretq_u64_u32(t0_1),
       vreinterpretq_u64_u32(t0_3)));
-  uint32x4_t t8 = vsubq_u32(x0_2, x2_2);
-  uint32x4_t t9 = vaddq_u32(t8, x3_2);
-  int32x4_t t14 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_2), multipliers32_2, 2);
-  int32x4_t t15 = vmlaq_laneq_s32(t14, vreinterpretq_s32_u32(x0_2), multipliers32_3, 0);
-  int32x4_t t18_2 = vmlaq_laneq_s32(t15, vreinterpretq_s32_u32(x3_2), multipliers32_3, 1);
-  int32x4_t t21 = vmlaq_laneq_s32(t18_2, vreinterpretq_s32_u32(x1_2), multipliers32_3, 2);
-  uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
-  int32x4_t t25 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_2),
-      multipliers32_3, 3);
-  int32x4_t t28 = vmlaq_laneq_s32(t25, vreinterpretq_s32_u32(x2_2), multipliers32_4, 0);
-  int32x4_t t31 = vmlaq_laneq_s32(t28, vreinterpretq_s32_u32(x3_2), multipliers32_4, 1);
-  int32x4_t t34_2 = vmlaq_laneq_s32(t31, vreinterpretq_s32_u32(x1_2), multipliers32, 0);
-  int32x4_t t35_2 = vshrq_n_s32(t34_2, 8);
-  int32x4_t t36 = vaddq_s32(t21, t35_2);
-  int32x4_t residuals0 = vshrq_n_s32(t36, 6);
-  int32x4_t t41 = vmulq_laneq_s32(vreinterpretq_s32_u32(x2_2), multipliers32_4, 2);
-  int32x4_t t42 = vmlaq_laneq_s32(t41, vreinterpretq_s32_u32(x0_2), multipliers32_3, 1);
-  int32x4_t t45_2 = vmlaq_laneq_s32(t42, vreinterpretq_s32_u32(x3_2), multipliers32, 2);
-  int32x4_t t46_2 = vmlaq_laneq_s32(t45_2, vreinterpretq_s32_u32(x1_2), multipliers32_3, 2);
-  int32x4_t t48 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(x0_2),
-      multipliers32_4, 1);
-  int32x4_t t51_2 = vmlaq_laneq_s32(t48, vreinterpretq_s32_u32(x2_2), multipliers32_4, 3);
-  int32x4_t t54 = vmlaq_laneq_s32(t51_2, vreinterpretq_s32_u32(x3_2), multipliers32_5, 0);
-  int32x4_t t55_2 = vmlaq_laneq_s32(t54, vreinterpretq_s32_u32(x1_2), multipliers32, 0);
-  int32x4_t t56 = vshrq_n_s32(t55_2, 8);
-  int32x4_t t57_2 = vaddq_s32(t46_2, t56);
-  int32x4_t residuals1 = vshrq_n_s32(t57_2, 6);
-  int32x4_t t62 = vmlaq_laneq_s32(vreinterpretq_s32_u32(k8192_2), vreinterpretq_s32_u32(t9),
-      multipliers32, 0);
-  int32x4_t t63 = vshrq_n_s32(t62, 8);
-  int32x4_t t64 = vmlaq_laneq_s32(t63, vreinterpretq_s32_u32(t9), multipliers32_3, 2);
-  int32x4_t residuals2 = vshrq_n_s32(t64, 6);
-  int32x4_t t67 = vmlaq_laneq_s32(t18_2, vreinterpretq_s32_u32(x0_2), multipliers32_3, 1);
-  int32x4_t t68 = vaddq_s32(t41, t67);
-  int32x4_t t69 = vmlaq_laneq_s32(t68, vreinterpretq_s32_u32(x3_2), multipliers32, 2);
-  int32x4_t t72 = vmlaq_laneq_s32(t69, vreinterpretq_s32_u32(x1_2), multipliers32_5, 1);
-  int32x4_t t73 = vmlaq_laneq_s32(t31, vreinterpretq_s32_u32(x0_2), multipliers32_4, 1);
-  int32x4_t t74 = vmlaq_laneq_s32(t73, vreinterpretq_s32_u32(x2_2), multipliers32_4, 3);
-  int32x4_t t75 = vmlaq_laneq_s32(t74, vreinterpretq_s32_u32(x3_2), multipliers32_5, 0);
-  int32x4_t t78 = vmlaq_laneq_s32(t75, vreinterpretq_s32_u32(x1_2), multipliers32_5, 2);
-  int32x4_t t79 = vshrq_n_s32(t78, 8);
-  int32x4_t t80 = vaddq_s32(t72, t79);
-  int32x4_t residuals3 = vshrq_n_s32(t80, 6);
-  int32x4_t t84 = vrshrq_n_s32(residuals0, 4);
-  uint16x4_t t83 = vld1_u16(&((uint16_t *)(dst))[0]);
-  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t84), t83);
+  int64x2_t t9_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_2)), multipliers32, 3);
+  int64x2_t t9_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_2), multipliers32, 3);
+  int64x2_t t12_0 = vmlal_laneq_s32(t9_0, vget_low_s32(vreinterpretq_s32_u32(x2_2)),
+      multipliers32_2, 0);
+  int64x2_t t12_1 = vmlal_high_laneq_s32(t9_1, vreinterpretq_s32_u32(x2_2), multipliers32_2, 0);
+  int64x2_t s0_0 = vmlal_laneq_s32(t12_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
+      multipliers32_2, 1);
+  int64x2_t s0_1 = vmlal_high_laneq_s32(t12_1, vreinterpretq_s32_u32(x3_2), multipliers32_2, 1);
+  int64x2_t t16_0 = vmull_laneq_s32(vget_low_s32(vreinterpretq_s32_u32(x0_2)), multipliers32_2, 1);
+  int64x2_t t16_1 = vmull_high_laneq_s32(vreinterpretq_s32_u32(x0_2), multipliers32_2, 1);
+  int64x2_t t18_0 = vmlsl_laneq_s32(t16_0, vget_low_s32(vreinterpretq_s32_u32(x2_2)),
+      multipliers32, 3);
+  int64x2_t t18_1 = vmlsl_high_laneq_s32(t16_1, vreinterpretq_s32_u32(x2_2), multipliers32, 3);
+  int64x2_t s1_0 = vmlsl_laneq_s32(t18_0, vget_low_s32(vreinterpretq_s32_u32(x3_2)),
+      multipliers32_2, 0);
+  int64x2_t s1_1 = vmlsl_high_laneq_s32(t18_1, vreinterpretq_s32_u32(x3_2), multipliers32_2, 0);
+  uint32x4_t t21 = vsubq_u32(x0_2, x2_2);
+  uint32x4_t t22 = vaddq_u32(t21, x3_2);
+  int64x2_t t26_0 = vmlal_laneq_s32(s0_0, vget_low_s32(vreinterpretq_s32_u32(x1_2)),
+      multipliers32_2, 2);
+  int64x2_t t26_1 = vmlal_high_laneq_s32(s0_1, vreinterpretq_s32_u32(x1_2), multipliers32_2, 2);
+  int64x2_t t27_0 = vmlal_laneq_s32(s1_0, vget_low_s32(vreinterpretq_s32_u32(x1_2)),
+      multipliers32_2, 2);
+  int64x2_t t27_1 = vmlal_high_laneq_s32(s1_1, vreinterpretq_s32_u32(x1_2), multipliers32_2, 2);
+  int64x2_t t28_0 = vaddq_s64(s0_0, s1_0);
+  int64x2_t t28_1 = vaddq_s64(s0_1, s1_1);
+  int64x2_t t29_0 = vmlsl_laneq_s32(t28_0, vget_low_s32(vreinterpretq_s32_u32(x1_2)),
+      multipliers32_2, 2);
+  int64x2_t t29_1 = vmlsl_high_laneq_s32(t28_1, vreinterpretq_s32_u32(x1_2), multipliers32_2, 2);
+  int32x4_t residuals0 = vrshrn_high_n_s64(vrshrn_n_s64(t26_0, 14), t26_1, 14);
+  int32x4_t residuals1 = vrshrn_high_n_s64(vrshrn_n_s64(t27_0, 14), t27_1, 14);
+  int32x4_t residuals2 = vqrdmulhq_laneq_s32(vreinterpretq_s32_u32(t22), multipliers32_2, 3);
+  int32x4_t residuals3 = vrshrn_high_n_s64(vrshrn_n_s64(t29_0, 14), t29_1, 14);
+  int32x4_t t41 = vrshrq_n_s32(residuals0, 4);
+  uint16x4_t t40 = vld1_u16(&((uint16_t *)(dst))[0]);
+  uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t41), t40);
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
   uint16x4_t t3 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x4_t t87 = vmin_u16(value_sat, t3);
-  vst1_u16(&((uint16_t *)(dst))[0], t87);
-  int32x4_t t89 = vrshrq_n_s32(residuals1, 4);
-  uint16x4_t t88 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
-  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t89), t88);
+  uint16x4_t t45 = vmin_u16(value_sat, t3);
+  vst1_u16(&((uint16_t *)(dst))[0], t45);
+  int32x4_t t47 = vrshrq_n_s32(residuals1, 4);
+  uint16x4_t t46 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
+  uint32x4_t value_2 = vaddw_u16(vreinterpretq_u32_s32(t47), t46);
   uint16x4_t value_sat_2 = vqmovun_s32(vreinterpretq_s32_u32(value_2));
-  uint16x4_t t92 = vmin_u16(value_sat_2, t3);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t92);
-  int32x4_t t94 = vrshrq_n_s32(residuals2, 4);
-  uint16x4_t t93 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
-  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t94), t93);
+  uint16x4_t t50 = vmin_u16(value_sat_2, t3);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t50);
+  int32x4_t t52 = vrshrq_n_s32(residuals2, 4);
+  uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
+  uint32x4_t value_3 = vaddw_u16(vreinterpretq_u32_s32(t52), t51);
   uint16x4_t value_sat_3 = vqmovun_s32(vreinterpretq_s32_u32(value_3));
-  uint16x4_t t97 = vmin_u16(value_sat_3, t3);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t97);
-  int32x4_t t99 = vrshrq_n_s32(residuals3, 4);
-  uint16x4_t t98 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
-  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t99), t98);
+  uint16x4_t t55 = vmin_u16(value_sat_3, t3);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t55);
+  int32x4_t t57 = vrshrq_n_s32(residuals3, 4);
+  uint16x4_t t56 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
+  uint32x4_t value_4 = vaddw_u16(vreinterpretq_u32_s32(t57), t56);
   uint16x4_t value_sat_4 = vqmovun_s32(vreinterpretq_s32_u32(value_4));
-  uint16x4_t t102 = vmin_u16(value_sat_4, t3);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t102);
+  uint16x4_t t60 = vmin_u16(value_sat_4, t3);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t60);
 }
 
 void daedalus_item_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *dst, ptrdiff_t dst_stride,

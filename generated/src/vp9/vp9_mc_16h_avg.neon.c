@@ -464,7 +464,7 @@ void daedalus_vp9_mc_16h_avg__neon_sub8(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class full, input hash f7d7fbe1a7ad1cf4
+ * Class full, input hash 14907fa2c903adbf
  */
 static inline void one_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
@@ -473,28 +473,25 @@ static inline void one_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t ds
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t13 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint8x16_t pixels0 = vld1q_u8(&src[y * src_stride - 3]);
       uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
       uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      int16x8_t t39_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int16x8_t t39_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint8x16_t pixels1 = vld1q_u8(&src[y * src_stride - 2]);
       uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
       uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      int16x8_t t40_0 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      int16x8_t t40_1 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int16x8_t t40_0 = vmlaq_laneq_s16(t39_0, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int16x8_t t40_1 = vmlaq_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint8x16_t pixels2 = vld1q_u8(&src[y * src_stride - 1]);
       uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
       uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int16x8_t t41_0 = vmlaq_laneq_s16(t40_0, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int16x8_t t41_1 = vmlaq_laneq_s16(t40_1, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       uint8x16_t pixels3 = vld1q_u8(&src[y * src_stride]);
       uint16x8_t t42_0 = vmlal_u8(vreinterpretq_u16_s16(t41_0), vget_low_u8(pixels3),
@@ -507,24 +504,20 @@ static inline void one_item_vp9_mc_16h_avg__neon_full(uint8_t *dst, ptrdiff_t ds
       uint8x16_t pixels5 = vld1q_u8(&src[y * src_stride + 2]);
       uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
       uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      int16x8_t t44_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0), vreinterpretq_s16_u16(pixels5_0),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      int16x8_t t44_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1), vreinterpretq_s16_u16(pixels5_1),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43_0),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int16x8_t t44_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43_1),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint8x16_t pixels6 = vld1q_u8(&src[y * src_stride + 3]);
       uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
       uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      int16x8_t t45_0 = vmlaq_n_s16(t44_0, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      int16x8_t t45_1 = vmlaq_n_s16(t44_1, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int16x8_t t45_0 = vmlaq_laneq_s16(t44_0, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int16x8_t t45_1 = vmlaq_laneq_s16(t44_1, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint8x16_t pixels7 = vld1q_u8(&src[y * src_stride + 4]);
       uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
       uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int16x8_t t46_0 = vmlaq_laneq_s16(t45_0, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int16x8_t t46_1 = vmlaq_laneq_s16(t45_1, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0), k13770);
       uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1), k13770);
       uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);

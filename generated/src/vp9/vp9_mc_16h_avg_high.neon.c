@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash e8b2a75627965b94
+ * Class rows8 (8 <= rows <= 8), input hash 16e36b12ffabcd02
  */
 static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -102,76 +102,65 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
   uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)(src))[5]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0), (int16_t)t18);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), (int16_t)t18);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)(src))[-2]);
   uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)(src))[6]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), (int16_t)t20);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)t20);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)(src))[-1]);
   uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)(src))[7]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t24);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t24);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)(src))[0]);
   uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)(src))[8]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0, (uint16_t)t28);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)t28);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)(src))[1]);
   uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)(src))[9]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)t32);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1), (uint16_t)t32);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)(src))[2]);
   uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)(src))[10]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t36);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t36);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)(src))[3]);
   uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)(src))[11]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t40);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t40);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)(src))[4]);
   uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)(src))[12]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t44);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t44);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -188,66 +177,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst))[8], t53_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
   uint16x8_t pixels0_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[5]);
-  int32x4_t t62_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), (int16_t)t18);
-  int32x4_t t62_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_2), (int16_t)t18);
-  int32x4_t t62_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), (int16_t)t18);
-  int32x4_t t62_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_2), (int16_t)t18);
+  int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), taps, 0);
+  int32x4_t t62_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_2), taps, 0);
+  int32x4_t t62_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), taps, 0);
+  int32x4_t t62_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_2), taps, 0);
   uint16x8_t pixels1_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
   uint16x8_t pixels1_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[6]);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)),
-      (int16_t)t20);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels1_0_2), (int16_t)t20);
-  int32x4_t t64_2 = vmlal_n_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)),
-      (int16_t)t20);
-  int32x4_t t64_3 = vmlal_high_n_s16(t62_3, vreinterpretq_s16_u16(pixels1_1_2), (int16_t)t20);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)), taps,
+      1);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels1_0_2), taps, 1);
+  int32x4_t t64_2 = vmlal_laneq_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)), taps,
+      1);
+  int32x4_t t64_3 = vmlal_high_laneq_s16(t62_3, vreinterpretq_s16_u16(pixels1_1_2), taps, 1);
   uint16x8_t pixels2_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
   uint16x8_t pixels2_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[7]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)),
-      (int16_t)t24);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels2_0_2), (int16_t)t24);
-  int32x4_t t66_2 = vmlal_n_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)),
-      (int16_t)t24);
-  int32x4_t t66_3 = vmlal_high_n_s16(t64_3, vreinterpretq_s16_u16(pixels2_1_2), (int16_t)t24);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)), taps,
+      2);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels2_0_2), taps, 2);
+  int32x4_t t66_2 = vmlal_laneq_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)), taps,
+      2);
+  int32x4_t t66_3 = vmlal_high_laneq_s16(t64_3, vreinterpretq_s16_u16(pixels2_1_2), taps, 2);
   uint16x8_t pixels3_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
   uint16x8_t pixels3_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[8]);
-  uint32x4_t t68_0 = vmlal_n_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_0_2),
-      (uint16_t)t28);
-  uint32x4_t t68_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t66_1), pixels3_0_2, (uint16_t)t28);
-  uint32x4_t t68_2 = vmlal_n_u16(vreinterpretq_u32_s32(t66_2), vget_low_u16(pixels3_1_2),
-      (uint16_t)t28);
-  uint32x4_t t68_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t66_3), pixels3_1_2, (uint16_t)t28);
+  uint32x4_t t68_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_0_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t68_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t66_1), pixels3_0_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t68_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t66_2), vget_low_u16(pixels3_1_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t68_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t66_3), pixels3_1_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
   uint16x8_t pixels4_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[9]);
-  uint32x4_t t70_0 = vmlal_n_u16(t68_0, vget_low_u16(pixels4_0_2), (uint16_t)t32);
-  uint32x4_t t70_1 = vmlal_high_n_u16(t68_1, pixels4_0_2, (uint16_t)t32);
-  uint32x4_t t70_2 = vmlal_n_u16(t68_2, vget_low_u16(pixels4_1_2), (uint16_t)t32);
-  uint32x4_t t70_3 = vmlal_high_n_u16(t68_3, pixels4_1_2, (uint16_t)t32);
+  uint32x4_t t70_0 = vmlal_laneq_u16(t68_0, vget_low_u16(pixels4_0_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t70_1 = vmlal_high_laneq_u16(t68_1, pixels4_0_2, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t70_2 = vmlal_laneq_u16(t68_2, vget_low_u16(pixels4_1_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t70_3 = vmlal_high_laneq_u16(t68_3, pixels4_1_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
   uint16x8_t pixels5_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[10]);
-  int32x4_t t72_0 = vmlal_n_s16(vreinterpretq_s32_u32(t70_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), (int16_t)t36);
-  int32x4_t t72_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t70_1),
-      vreinterpretq_s16_u16(pixels5_0_2), (int16_t)t36);
-  int32x4_t t72_2 = vmlal_n_s16(vreinterpretq_s32_u32(t70_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), (int16_t)t36);
-  int32x4_t t72_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t70_3),
-      vreinterpretq_s16_u16(pixels5_1_2), (int16_t)t36);
+  int32x4_t t72_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t70_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), taps, 5);
+  int32x4_t t72_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t70_1),
+      vreinterpretq_s16_u16(pixels5_0_2), taps, 5);
+  int32x4_t t72_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t70_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), taps, 5);
+  int32x4_t t72_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t70_3),
+      vreinterpretq_s16_u16(pixels5_1_2), taps, 5);
   uint16x8_t pixels6_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
   uint16x8_t pixels6_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[11]);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)),
-      (int16_t)t40);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels6_0_2), (int16_t)t40);
-  int32x4_t t74_2 = vmlal_n_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)),
-      (int16_t)t40);
-  int32x4_t t74_3 = vmlal_high_n_s16(t72_3, vreinterpretq_s16_u16(pixels6_1_2), (int16_t)t40);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)), taps,
+      6);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels6_0_2), taps, 6);
+  int32x4_t t74_2 = vmlal_laneq_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)), taps,
+      6);
+  int32x4_t t74_3 = vmlal_high_laneq_s16(t72_3, vreinterpretq_s16_u16(pixels6_1_2), taps, 6);
   uint16x8_t pixels7_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
   uint16x8_t pixels7_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[12]);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t44);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t44);
-  int32x4_t t76_2 = vmlal_n_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t44);
-  int32x4_t t76_3 = vmlal_high_n_s16(t74_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t44);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      7);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+  int32x4_t t76_2 = vmlal_laneq_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      7);
+  int32x4_t t76_3 = vmlal_high_laneq_s16(t74_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
   uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t76_0, t76_1, 7);
   uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t76_2, t76_3, 7);
   uint16x8_t out_0_2 = vminq_u16(value_sat_0_2, t5_0);
@@ -260,66 +253,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row1))[8], t83_1);
   uint16x8_t pixels0_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
   uint16x8_t pixels0_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[5]);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_3), (int16_t)t18);
-  int32x4_t t92_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), (int16_t)t18);
-  int32x4_t t92_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_3), (int16_t)t18);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_3), taps, 0);
+  int32x4_t t92_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), taps, 0);
+  int32x4_t t92_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_3), taps, 0);
   uint16x8_t pixels1_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
   uint16x8_t pixels1_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[6]);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)),
-      (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels1_0_3), (int16_t)t20);
-  int32x4_t t94_2 = vmlal_n_s16(t92_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)),
-      (int16_t)t20);
-  int32x4_t t94_3 = vmlal_high_n_s16(t92_3, vreinterpretq_s16_u16(pixels1_1_3), (int16_t)t20);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)), taps,
+      1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels1_0_3), taps, 1);
+  int32x4_t t94_2 = vmlal_laneq_s16(t92_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)), taps,
+      1);
+  int32x4_t t94_3 = vmlal_high_laneq_s16(t92_3, vreinterpretq_s16_u16(pixels1_1_3), taps, 1);
   uint16x8_t pixels2_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
   uint16x8_t pixels2_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[7]);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)),
-      (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels2_0_3), (int16_t)t24);
-  int32x4_t t96_2 = vmlal_n_s16(t94_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)),
-      (int16_t)t24);
-  int32x4_t t96_3 = vmlal_high_n_s16(t94_3, vreinterpretq_s16_u16(pixels2_1_3), (int16_t)t24);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)), taps,
+      2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels2_0_3), taps, 2);
+  int32x4_t t96_2 = vmlal_laneq_s16(t94_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)), taps,
+      2);
+  int32x4_t t96_3 = vmlal_high_laneq_s16(t94_3, vreinterpretq_s16_u16(pixels2_1_3), taps, 2);
   uint16x8_t pixels3_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
   uint16x8_t pixels3_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[8]);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_0_3),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels3_0_3, (uint16_t)t28);
-  uint32x4_t t98_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_2), vget_low_u16(pixels3_1_3),
-      (uint16_t)t28);
-  uint32x4_t t98_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_3), pixels3_1_3, (uint16_t)t28);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_0_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels3_0_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_2), vget_low_u16(pixels3_1_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_3), pixels3_1_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
   uint16x8_t pixels4_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[9]);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels4_0_3), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels4_0_3, (uint16_t)t32);
-  uint32x4_t t100_2 = vmlal_n_u16(t98_2, vget_low_u16(pixels4_1_3), (uint16_t)t32);
-  uint32x4_t t100_3 = vmlal_high_n_u16(t98_3, pixels4_1_3, (uint16_t)t32);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels4_0_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels4_0_3, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_2 = vmlal_laneq_u16(t98_2, vget_low_u16(pixels4_1_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_3 = vmlal_high_laneq_u16(t98_3, pixels4_1_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
   uint16x8_t pixels5_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[10]);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels5_0_3), (int16_t)t36);
-  int32x4_t t102_2 = vmlal_n_s16(vreinterpretq_s32_u32(t100_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), (int16_t)t36);
-  int32x4_t t102_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_3),
-      vreinterpretq_s16_u16(pixels5_1_3), (int16_t)t36);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels5_0_3), taps, 5);
+  int32x4_t t102_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), taps, 5);
+  int32x4_t t102_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_3),
+      vreinterpretq_s16_u16(pixels5_1_3), taps, 5);
   uint16x8_t pixels6_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
   uint16x8_t pixels6_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[11]);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels6_0_3), (int16_t)t40);
-  int32x4_t t104_2 = vmlal_n_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)),
-      (int16_t)t40);
-  int32x4_t t104_3 = vmlal_high_n_s16(t102_3, vreinterpretq_s16_u16(pixels6_1_3), (int16_t)t40);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)),
+      taps, 6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels6_0_3), taps, 6);
+  int32x4_t t104_2 = vmlal_laneq_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)),
+      taps, 6);
+  int32x4_t t104_3 = vmlal_high_laneq_s16(t102_3, vreinterpretq_s16_u16(pixels6_1_3), taps, 6);
   uint16x8_t pixels7_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
   uint16x8_t pixels7_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[12]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t44);
-  int32x4_t t106_2 = vmlal_n_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t44);
-  int32x4_t t106_3 = vmlal_high_n_s16(t104_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
+      taps, 7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 7);
+  int32x4_t t106_2 = vmlal_laneq_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
+      taps, 7);
+  int32x4_t t106_3 = vmlal_high_laneq_s16(t104_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 7);
   uint16x8_t value_sat_0_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t value_sat_1_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_2, t106_3, 7);
   uint16x8_t out_0_3 = vminq_u16(value_sat_0_3, t5_0);
@@ -332,66 +329,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row2))[8], t113_1);
   uint16x8_t pixels0_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
   uint16x8_t pixels0_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[5]);
-  int32x4_t t122_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), (int16_t)t18);
-  int32x4_t t122_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_4), (int16_t)t18);
-  int32x4_t t122_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), (int16_t)t18);
-  int32x4_t t122_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_4), (int16_t)t18);
+  int32x4_t t122_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), taps, 0);
+  int32x4_t t122_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_4), taps, 0);
+  int32x4_t t122_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), taps, 0);
+  int32x4_t t122_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_4), taps, 0);
   uint16x8_t pixels1_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
   uint16x8_t pixels1_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[6]);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
-      (int16_t)t20);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(pixels1_0_4), (int16_t)t20);
-  int32x4_t t124_2 = vmlal_n_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
-      (int16_t)t20);
-  int32x4_t t124_3 = vmlal_high_n_s16(t122_3, vreinterpretq_s16_u16(pixels1_1_4), (int16_t)t20);
+  int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
+      taps, 1);
+  int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(pixels1_0_4), taps, 1);
+  int32x4_t t124_2 = vmlal_laneq_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
+      taps, 1);
+  int32x4_t t124_3 = vmlal_high_laneq_s16(t122_3, vreinterpretq_s16_u16(pixels1_1_4), taps, 1);
   uint16x8_t pixels2_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
   uint16x8_t pixels2_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[7]);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
-      (int16_t)t24);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels2_0_4), (int16_t)t24);
-  int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
-      (int16_t)t24);
-  int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(pixels2_1_4), (int16_t)t24);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
+      taps, 2);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels2_0_4), taps, 2);
+  int32x4_t t126_2 = vmlal_laneq_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
+      taps, 2);
+  int32x4_t t126_3 = vmlal_high_laneq_s16(t124_3, vreinterpretq_s16_u16(pixels2_1_4), taps, 2);
   uint16x8_t pixels3_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
   uint16x8_t pixels3_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[8]);
-  uint32x4_t t128_0 = vmlal_n_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_0_4),
-      (uint16_t)t28);
-  uint32x4_t t128_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t126_1), pixels3_0_4, (uint16_t)t28);
-  uint32x4_t t128_2 = vmlal_n_u16(vreinterpretq_u32_s32(t126_2), vget_low_u16(pixels3_1_4),
-      (uint16_t)t28);
-  uint32x4_t t128_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t126_3), pixels3_1_4, (uint16_t)t28);
+  uint32x4_t t128_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_0_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t128_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t126_1), pixels3_0_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t128_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t126_2), vget_low_u16(pixels3_1_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t128_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t126_3), pixels3_1_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
   uint16x8_t pixels4_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[9]);
-  uint32x4_t t130_0 = vmlal_n_u16(t128_0, vget_low_u16(pixels4_0_4), (uint16_t)t32);
-  uint32x4_t t130_1 = vmlal_high_n_u16(t128_1, pixels4_0_4, (uint16_t)t32);
-  uint32x4_t t130_2 = vmlal_n_u16(t128_2, vget_low_u16(pixels4_1_4), (uint16_t)t32);
-  uint32x4_t t130_3 = vmlal_high_n_u16(t128_3, pixels4_1_4, (uint16_t)t32);
+  uint32x4_t t130_0 = vmlal_laneq_u16(t128_0, vget_low_u16(pixels4_0_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t130_1 = vmlal_high_laneq_u16(t128_1, pixels4_0_4, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t130_2 = vmlal_laneq_u16(t128_2, vget_low_u16(pixels4_1_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t130_3 = vmlal_high_laneq_u16(t128_3, pixels4_1_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
   uint16x8_t pixels5_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[10]);
-  int32x4_t t132_0 = vmlal_n_s16(vreinterpretq_s32_u32(t130_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), (int16_t)t36);
-  int32x4_t t132_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t130_1),
-      vreinterpretq_s16_u16(pixels5_0_4), (int16_t)t36);
-  int32x4_t t132_2 = vmlal_n_s16(vreinterpretq_s32_u32(t130_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), (int16_t)t36);
-  int32x4_t t132_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t130_3),
-      vreinterpretq_s16_u16(pixels5_1_4), (int16_t)t36);
+  int32x4_t t132_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t130_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), taps, 5);
+  int32x4_t t132_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t130_1),
+      vreinterpretq_s16_u16(pixels5_0_4), taps, 5);
+  int32x4_t t132_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t130_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), taps, 5);
+  int32x4_t t132_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t130_3),
+      vreinterpretq_s16_u16(pixels5_1_4), taps, 5);
   uint16x8_t pixels6_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
   uint16x8_t pixels6_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[11]);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
-      (int16_t)t40);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(pixels6_0_4), (int16_t)t40);
-  int32x4_t t134_2 = vmlal_n_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
-      (int16_t)t40);
-  int32x4_t t134_3 = vmlal_high_n_s16(t132_3, vreinterpretq_s16_u16(pixels6_1_4), (int16_t)t40);
+  int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
+      taps, 6);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(pixels6_0_4), taps, 6);
+  int32x4_t t134_2 = vmlal_laneq_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
+      taps, 6);
+  int32x4_t t134_3 = vmlal_high_laneq_s16(t132_3, vreinterpretq_s16_u16(pixels6_1_4), taps, 6);
   uint16x8_t pixels7_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
   uint16x8_t pixels7_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[12]);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t44);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t44);
-  int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t44);
-  int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t44);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 7);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 7);
+  int32x4_t t136_2 = vmlal_laneq_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 7);
+  int32x4_t t136_3 = vmlal_high_laneq_s16(t134_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 7);
   uint16x8_t value_sat_0_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t136_0, t136_1, 7);
   uint16x8_t value_sat_1_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t136_2, t136_3, 7);
   uint16x8_t out_0_4 = vminq_u16(value_sat_0_4, t5_0);
@@ -404,66 +405,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row3))[8], t143_1);
   uint16x8_t pixels0_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
   uint16x8_t pixels0_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
-  int32x4_t t152_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), (int16_t)t18);
-  int32x4_t t152_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_5), (int16_t)t18);
-  int32x4_t t152_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), (int16_t)t18);
-  int32x4_t t152_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_5), (int16_t)t18);
+  int32x4_t t152_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), taps, 0);
+  int32x4_t t152_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_5), taps, 0);
+  int32x4_t t152_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), taps, 0);
+  int32x4_t t152_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_5), taps, 0);
   uint16x8_t pixels1_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
   uint16x8_t pixels1_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
-      (int16_t)t20);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels1_0_5), (int16_t)t20);
-  int32x4_t t154_2 = vmlal_n_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
-      (int16_t)t20);
-  int32x4_t t154_3 = vmlal_high_n_s16(t152_3, vreinterpretq_s16_u16(pixels1_1_5), (int16_t)t20);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
+      taps, 1);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels1_0_5), taps, 1);
+  int32x4_t t154_2 = vmlal_laneq_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
+      taps, 1);
+  int32x4_t t154_3 = vmlal_high_laneq_s16(t152_3, vreinterpretq_s16_u16(pixels1_1_5), taps, 1);
   uint16x8_t pixels2_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
   uint16x8_t pixels2_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
-  int32x4_t t156_0 = vmlal_n_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
-      (int16_t)t24);
-  int32x4_t t156_1 = vmlal_high_n_s16(t154_1, vreinterpretq_s16_u16(pixels2_0_5), (int16_t)t24);
-  int32x4_t t156_2 = vmlal_n_s16(t154_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
-      (int16_t)t24);
-  int32x4_t t156_3 = vmlal_high_n_s16(t154_3, vreinterpretq_s16_u16(pixels2_1_5), (int16_t)t24);
+  int32x4_t t156_0 = vmlal_laneq_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
+      taps, 2);
+  int32x4_t t156_1 = vmlal_high_laneq_s16(t154_1, vreinterpretq_s16_u16(pixels2_0_5), taps, 2);
+  int32x4_t t156_2 = vmlal_laneq_s16(t154_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
+      taps, 2);
+  int32x4_t t156_3 = vmlal_high_laneq_s16(t154_3, vreinterpretq_s16_u16(pixels2_1_5), taps, 2);
   uint16x8_t pixels3_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
   uint16x8_t pixels3_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-  uint32x4_t t158_0 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels3_0_5),
-      (uint16_t)t28);
-  uint32x4_t t158_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), pixels3_0_5, (uint16_t)t28);
-  uint32x4_t t158_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(pixels3_1_5),
-      (uint16_t)t28);
-  uint32x4_t t158_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_3), pixels3_1_5, (uint16_t)t28);
+  uint32x4_t t158_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels3_0_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_1), pixels3_0_5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(pixels3_1_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_3), pixels3_1_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
   uint16x8_t pixels4_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
-  uint32x4_t t160_0 = vmlal_n_u16(t158_0, vget_low_u16(pixels4_0_5), (uint16_t)t32);
-  uint32x4_t t160_1 = vmlal_high_n_u16(t158_1, pixels4_0_5, (uint16_t)t32);
-  uint32x4_t t160_2 = vmlal_n_u16(t158_2, vget_low_u16(pixels4_1_5), (uint16_t)t32);
-  uint32x4_t t160_3 = vmlal_high_n_u16(t158_3, pixels4_1_5, (uint16_t)t32);
+  uint32x4_t t160_0 = vmlal_laneq_u16(t158_0, vget_low_u16(pixels4_0_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_1 = vmlal_high_laneq_u16(t158_1, pixels4_0_5, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_2 = vmlal_laneq_u16(t158_2, vget_low_u16(pixels4_1_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_3 = vmlal_high_laneq_u16(t158_3, pixels4_1_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
   uint16x8_t pixels5_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
-  int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), (int16_t)t36);
-  int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1),
-      vreinterpretq_s16_u16(pixels5_0_5), (int16_t)t36);
-  int32x4_t t162_2 = vmlal_n_s16(vreinterpretq_s32_u32(t160_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), (int16_t)t36);
-  int32x4_t t162_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_3),
-      vreinterpretq_s16_u16(pixels5_1_5), (int16_t)t36);
+  int32x4_t t162_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), taps, 5);
+  int32x4_t t162_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_1),
+      vreinterpretq_s16_u16(pixels5_0_5), taps, 5);
+  int32x4_t t162_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), taps, 5);
+  int32x4_t t162_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_3),
+      vreinterpretq_s16_u16(pixels5_1_5), taps, 5);
   uint16x8_t pixels6_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
   uint16x8_t pixels6_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
-  int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
-      (int16_t)t40);
-  int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(pixels6_0_5), (int16_t)t40);
-  int32x4_t t164_2 = vmlal_n_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
-      (int16_t)t40);
-  int32x4_t t164_3 = vmlal_high_n_s16(t162_3, vreinterpretq_s16_u16(pixels6_1_5), (int16_t)t40);
+  int32x4_t t164_0 = vmlal_laneq_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
+      taps, 6);
+  int32x4_t t164_1 = vmlal_high_laneq_s16(t162_1, vreinterpretq_s16_u16(pixels6_0_5), taps, 6);
+  int32x4_t t164_2 = vmlal_laneq_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
+      taps, 6);
+  int32x4_t t164_3 = vmlal_high_laneq_s16(t162_3, vreinterpretq_s16_u16(pixels6_1_5), taps, 6);
   uint16x8_t pixels7_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
   uint16x8_t pixels7_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
-  int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t44);
-  int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t44);
-  int32x4_t t166_2 = vmlal_n_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t44);
-  int32x4_t t166_3 = vmlal_high_n_s16(t164_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t44);
+  int32x4_t t166_0 = vmlal_laneq_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 7);
+  int32x4_t t166_1 = vmlal_high_laneq_s16(t164_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 7);
+  int32x4_t t166_2 = vmlal_laneq_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 7);
+  int32x4_t t166_3 = vmlal_high_laneq_s16(t164_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 7);
   uint16x8_t value_sat_0_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
   uint16x8_t value_sat_1_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_2, t166_3, 7);
   uint16x8_t out_0_5 = vminq_u16(value_sat_0_5, t5_0);
@@ -476,66 +481,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row4))[8], t173_1);
   uint16x8_t pixels0_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
   uint16x8_t pixels0_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
-  int32x4_t t182_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), (int16_t)t18);
-  int32x4_t t182_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_6), (int16_t)t18);
-  int32x4_t t182_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), (int16_t)t18);
-  int32x4_t t182_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_6), (int16_t)t18);
+  int32x4_t t182_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), taps, 0);
+  int32x4_t t182_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_6), taps, 0);
+  int32x4_t t182_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), taps, 0);
+  int32x4_t t182_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_6), taps, 0);
   uint16x8_t pixels1_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
   uint16x8_t pixels1_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
-      (int16_t)t20);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels1_0_6), (int16_t)t20);
-  int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
-      (int16_t)t20);
-  int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(pixels1_1_6), (int16_t)t20);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
+      taps, 1);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels1_0_6), taps, 1);
+  int32x4_t t184_2 = vmlal_laneq_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
+      taps, 1);
+  int32x4_t t184_3 = vmlal_high_laneq_s16(t182_3, vreinterpretq_s16_u16(pixels1_1_6), taps, 1);
   uint16x8_t pixels2_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
   uint16x8_t pixels2_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
-  int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
-      (int16_t)t24);
-  int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(pixels2_0_6), (int16_t)t24);
-  int32x4_t t186_2 = vmlal_n_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
-      (int16_t)t24);
-  int32x4_t t186_3 = vmlal_high_n_s16(t184_3, vreinterpretq_s16_u16(pixels2_1_6), (int16_t)t24);
+  int32x4_t t186_0 = vmlal_laneq_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
+      taps, 2);
+  int32x4_t t186_1 = vmlal_high_laneq_s16(t184_1, vreinterpretq_s16_u16(pixels2_0_6), taps, 2);
+  int32x4_t t186_2 = vmlal_laneq_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
+      taps, 2);
+  int32x4_t t186_3 = vmlal_high_laneq_s16(t184_3, vreinterpretq_s16_u16(pixels2_1_6), taps, 2);
   uint16x8_t pixels3_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
   uint16x8_t pixels3_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-  uint32x4_t t188_0 = vmlal_n_u16(vreinterpretq_u32_s32(t186_0), vget_low_u16(pixels3_0_6),
-      (uint16_t)t28);
-  uint32x4_t t188_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t186_1), pixels3_0_6, (uint16_t)t28);
-  uint32x4_t t188_2 = vmlal_n_u16(vreinterpretq_u32_s32(t186_2), vget_low_u16(pixels3_1_6),
-      (uint16_t)t28);
-  uint32x4_t t188_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t186_3), pixels3_1_6, (uint16_t)t28);
+  uint32x4_t t188_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t186_0), vget_low_u16(pixels3_0_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t188_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t186_1), pixels3_0_6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t188_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t186_2), vget_low_u16(pixels3_1_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t188_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t186_3), pixels3_1_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
   uint16x8_t pixels4_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
-  uint32x4_t t190_0 = vmlal_n_u16(t188_0, vget_low_u16(pixels4_0_6), (uint16_t)t32);
-  uint32x4_t t190_1 = vmlal_high_n_u16(t188_1, pixels4_0_6, (uint16_t)t32);
-  uint32x4_t t190_2 = vmlal_n_u16(t188_2, vget_low_u16(pixels4_1_6), (uint16_t)t32);
-  uint32x4_t t190_3 = vmlal_high_n_u16(t188_3, pixels4_1_6, (uint16_t)t32);
+  uint32x4_t t190_0 = vmlal_laneq_u16(t188_0, vget_low_u16(pixels4_0_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t190_1 = vmlal_high_laneq_u16(t188_1, pixels4_0_6, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t190_2 = vmlal_laneq_u16(t188_2, vget_low_u16(pixels4_1_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t190_3 = vmlal_high_laneq_u16(t188_3, pixels4_1_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
   uint16x8_t pixels5_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
-  int32x4_t t192_0 = vmlal_n_s16(vreinterpretq_s32_u32(t190_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), (int16_t)t36);
-  int32x4_t t192_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t190_1),
-      vreinterpretq_s16_u16(pixels5_0_6), (int16_t)t36);
-  int32x4_t t192_2 = vmlal_n_s16(vreinterpretq_s32_u32(t190_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), (int16_t)t36);
-  int32x4_t t192_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t190_3),
-      vreinterpretq_s16_u16(pixels5_1_6), (int16_t)t36);
+  int32x4_t t192_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t190_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), taps, 5);
+  int32x4_t t192_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t190_1),
+      vreinterpretq_s16_u16(pixels5_0_6), taps, 5);
+  int32x4_t t192_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t190_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), taps, 5);
+  int32x4_t t192_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t190_3),
+      vreinterpretq_s16_u16(pixels5_1_6), taps, 5);
   uint16x8_t pixels6_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
   uint16x8_t pixels6_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
-  int32x4_t t194_0 = vmlal_n_s16(t192_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
-      (int16_t)t40);
-  int32x4_t t194_1 = vmlal_high_n_s16(t192_1, vreinterpretq_s16_u16(pixels6_0_6), (int16_t)t40);
-  int32x4_t t194_2 = vmlal_n_s16(t192_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
-      (int16_t)t40);
-  int32x4_t t194_3 = vmlal_high_n_s16(t192_3, vreinterpretq_s16_u16(pixels6_1_6), (int16_t)t40);
+  int32x4_t t194_0 = vmlal_laneq_s16(t192_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
+      taps, 6);
+  int32x4_t t194_1 = vmlal_high_laneq_s16(t192_1, vreinterpretq_s16_u16(pixels6_0_6), taps, 6);
+  int32x4_t t194_2 = vmlal_laneq_s16(t192_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
+      taps, 6);
+  int32x4_t t194_3 = vmlal_high_laneq_s16(t192_3, vreinterpretq_s16_u16(pixels6_1_6), taps, 6);
   uint16x8_t pixels7_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
   uint16x8_t pixels7_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t44);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t44);
-  int32x4_t t196_2 = vmlal_n_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t44);
-  int32x4_t t196_3 = vmlal_high_n_s16(t194_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t44);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 7);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 7);
+  int32x4_t t196_2 = vmlal_laneq_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 7);
+  int32x4_t t196_3 = vmlal_high_laneq_s16(t194_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 7);
   uint16x8_t value_sat_0_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t196_0, t196_1, 7);
   uint16x8_t value_sat_1_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t196_2, t196_3, 7);
   uint16x8_t out_0_6 = vminq_u16(value_sat_0_6, t5_0);
@@ -548,66 +557,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row5))[8], t203_1);
   uint16x8_t pixels0_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
   uint16x8_t pixels0_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
-  int32x4_t t212_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), (int16_t)t18);
-  int32x4_t t212_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_7), (int16_t)t18);
-  int32x4_t t212_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), (int16_t)t18);
-  int32x4_t t212_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_7), (int16_t)t18);
+  int32x4_t t212_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), taps, 0);
+  int32x4_t t212_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_7), taps, 0);
+  int32x4_t t212_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), taps, 0);
+  int32x4_t t212_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_7), taps, 0);
   uint16x8_t pixels1_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
   uint16x8_t pixels1_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
-  int32x4_t t214_0 = vmlal_n_s16(t212_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
-      (int16_t)t20);
-  int32x4_t t214_1 = vmlal_high_n_s16(t212_1, vreinterpretq_s16_u16(pixels1_0_7), (int16_t)t20);
-  int32x4_t t214_2 = vmlal_n_s16(t212_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
-      (int16_t)t20);
-  int32x4_t t214_3 = vmlal_high_n_s16(t212_3, vreinterpretq_s16_u16(pixels1_1_7), (int16_t)t20);
+  int32x4_t t214_0 = vmlal_laneq_s16(t212_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
+      taps, 1);
+  int32x4_t t214_1 = vmlal_high_laneq_s16(t212_1, vreinterpretq_s16_u16(pixels1_0_7), taps, 1);
+  int32x4_t t214_2 = vmlal_laneq_s16(t212_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
+      taps, 1);
+  int32x4_t t214_3 = vmlal_high_laneq_s16(t212_3, vreinterpretq_s16_u16(pixels1_1_7), taps, 1);
   uint16x8_t pixels2_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
   uint16x8_t pixels2_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
-  int32x4_t t216_0 = vmlal_n_s16(t214_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
-      (int16_t)t24);
-  int32x4_t t216_1 = vmlal_high_n_s16(t214_1, vreinterpretq_s16_u16(pixels2_0_7), (int16_t)t24);
-  int32x4_t t216_2 = vmlal_n_s16(t214_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
-      (int16_t)t24);
-  int32x4_t t216_3 = vmlal_high_n_s16(t214_3, vreinterpretq_s16_u16(pixels2_1_7), (int16_t)t24);
+  int32x4_t t216_0 = vmlal_laneq_s16(t214_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
+      taps, 2);
+  int32x4_t t216_1 = vmlal_high_laneq_s16(t214_1, vreinterpretq_s16_u16(pixels2_0_7), taps, 2);
+  int32x4_t t216_2 = vmlal_laneq_s16(t214_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
+      taps, 2);
+  int32x4_t t216_3 = vmlal_high_laneq_s16(t214_3, vreinterpretq_s16_u16(pixels2_1_7), taps, 2);
   uint16x8_t pixels3_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
   uint16x8_t pixels3_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-  uint32x4_t t218_0 = vmlal_n_u16(vreinterpretq_u32_s32(t216_0), vget_low_u16(pixels3_0_7),
-      (uint16_t)t28);
-  uint32x4_t t218_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t216_1), pixels3_0_7, (uint16_t)t28);
-  uint32x4_t t218_2 = vmlal_n_u16(vreinterpretq_u32_s32(t216_2), vget_low_u16(pixels3_1_7),
-      (uint16_t)t28);
-  uint32x4_t t218_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t216_3), pixels3_1_7, (uint16_t)t28);
+  uint32x4_t t218_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t216_0), vget_low_u16(pixels3_0_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t218_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t216_1), pixels3_0_7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t218_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t216_2), vget_low_u16(pixels3_1_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t218_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t216_3), pixels3_1_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
   uint16x8_t pixels4_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
-  uint32x4_t t220_0 = vmlal_n_u16(t218_0, vget_low_u16(pixels4_0_7), (uint16_t)t32);
-  uint32x4_t t220_1 = vmlal_high_n_u16(t218_1, pixels4_0_7, (uint16_t)t32);
-  uint32x4_t t220_2 = vmlal_n_u16(t218_2, vget_low_u16(pixels4_1_7), (uint16_t)t32);
-  uint32x4_t t220_3 = vmlal_high_n_u16(t218_3, pixels4_1_7, (uint16_t)t32);
+  uint32x4_t t220_0 = vmlal_laneq_u16(t218_0, vget_low_u16(pixels4_0_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t220_1 = vmlal_high_laneq_u16(t218_1, pixels4_0_7, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t220_2 = vmlal_laneq_u16(t218_2, vget_low_u16(pixels4_1_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t220_3 = vmlal_high_laneq_u16(t218_3, pixels4_1_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
   uint16x8_t pixels5_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
-  int32x4_t t222_0 = vmlal_n_s16(vreinterpretq_s32_u32(t220_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), (int16_t)t36);
-  int32x4_t t222_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t220_1),
-      vreinterpretq_s16_u16(pixels5_0_7), (int16_t)t36);
-  int32x4_t t222_2 = vmlal_n_s16(vreinterpretq_s32_u32(t220_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), (int16_t)t36);
-  int32x4_t t222_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t220_3),
-      vreinterpretq_s16_u16(pixels5_1_7), (int16_t)t36);
+  int32x4_t t222_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t220_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), taps, 5);
+  int32x4_t t222_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t220_1),
+      vreinterpretq_s16_u16(pixels5_0_7), taps, 5);
+  int32x4_t t222_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t220_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), taps, 5);
+  int32x4_t t222_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t220_3),
+      vreinterpretq_s16_u16(pixels5_1_7), taps, 5);
   uint16x8_t pixels6_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
   uint16x8_t pixels6_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
-  int32x4_t t224_0 = vmlal_n_s16(t222_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
-      (int16_t)t40);
-  int32x4_t t224_1 = vmlal_high_n_s16(t222_1, vreinterpretq_s16_u16(pixels6_0_7), (int16_t)t40);
-  int32x4_t t224_2 = vmlal_n_s16(t222_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
-      (int16_t)t40);
-  int32x4_t t224_3 = vmlal_high_n_s16(t222_3, vreinterpretq_s16_u16(pixels6_1_7), (int16_t)t40);
+  int32x4_t t224_0 = vmlal_laneq_s16(t222_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
+      taps, 6);
+  int32x4_t t224_1 = vmlal_high_laneq_s16(t222_1, vreinterpretq_s16_u16(pixels6_0_7), taps, 6);
+  int32x4_t t224_2 = vmlal_laneq_s16(t222_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
+      taps, 6);
+  int32x4_t t224_3 = vmlal_high_laneq_s16(t222_3, vreinterpretq_s16_u16(pixels6_1_7), taps, 6);
   uint16x8_t pixels7_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
   uint16x8_t pixels7_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
-  int32x4_t t226_0 = vmlal_n_s16(t224_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t44);
-  int32x4_t t226_1 = vmlal_high_n_s16(t224_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t44);
-  int32x4_t t226_2 = vmlal_n_s16(t224_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t44);
-  int32x4_t t226_3 = vmlal_high_n_s16(t224_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t44);
+  int32x4_t t226_0 = vmlal_laneq_s16(t224_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 7);
+  int32x4_t t226_1 = vmlal_high_laneq_s16(t224_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 7);
+  int32x4_t t226_2 = vmlal_laneq_s16(t224_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 7);
+  int32x4_t t226_3 = vmlal_high_laneq_s16(t224_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 7);
   uint16x8_t value_sat_0_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t226_0, t226_1, 7);
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t226_2, t226_3, 7);
   uint16x8_t out_0_7 = vminq_u16(value_sat_0_7, t5_0);
@@ -620,66 +633,70 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_rows8(uint16_t *dst, ptrdi
   vst1q_u16(&((uint16_t *)(dst_row6))[8], t233_1);
   uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
   uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
-  int32x4_t t242_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), (int16_t)t18);
-  int32x4_t t242_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18);
-  int32x4_t t242_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), (int16_t)t18);
-  int32x4_t t242_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18);
+  int32x4_t t242_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), taps, 0);
+  int32x4_t t242_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_8), taps, 0);
+  int32x4_t t242_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), taps, 0);
+  int32x4_t t242_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_8), taps, 0);
   uint16x8_t pixels1_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
   uint16x8_t pixels1_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
-  int32x4_t t244_0 = vmlal_n_s16(t242_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
-      (int16_t)t20);
-  int32x4_t t244_1 = vmlal_high_n_s16(t242_1, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t20);
-  int32x4_t t244_2 = vmlal_n_s16(t242_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
-      (int16_t)t20);
-  int32x4_t t244_3 = vmlal_high_n_s16(t242_3, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t20);
+  int32x4_t t244_0 = vmlal_laneq_s16(t242_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
+      taps, 1);
+  int32x4_t t244_1 = vmlal_high_laneq_s16(t242_1, vreinterpretq_s16_u16(pixels1_0_8), taps, 1);
+  int32x4_t t244_2 = vmlal_laneq_s16(t242_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
+      taps, 1);
+  int32x4_t t244_3 = vmlal_high_laneq_s16(t242_3, vreinterpretq_s16_u16(pixels1_1_8), taps, 1);
   uint16x8_t pixels2_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
   uint16x8_t pixels2_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
-  int32x4_t t246_0 = vmlal_n_s16(t244_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
-      (int16_t)t24);
-  int32x4_t t246_1 = vmlal_high_n_s16(t244_1, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t24);
-  int32x4_t t246_2 = vmlal_n_s16(t244_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
-      (int16_t)t24);
-  int32x4_t t246_3 = vmlal_high_n_s16(t244_3, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t24);
+  int32x4_t t246_0 = vmlal_laneq_s16(t244_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
+      taps, 2);
+  int32x4_t t246_1 = vmlal_high_laneq_s16(t244_1, vreinterpretq_s16_u16(pixels2_0_8), taps, 2);
+  int32x4_t t246_2 = vmlal_laneq_s16(t244_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
+      taps, 2);
+  int32x4_t t246_3 = vmlal_high_laneq_s16(t244_3, vreinterpretq_s16_u16(pixels2_1_8), taps, 2);
   uint16x8_t pixels3_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
   uint16x8_t pixels3_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-  uint32x4_t t248_0 = vmlal_n_u16(vreinterpretq_u32_s32(t246_0), vget_low_u16(pixels3_0_8),
-      (uint16_t)t28);
-  uint32x4_t t248_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t246_1), pixels3_0_8, (uint16_t)t28);
-  uint32x4_t t248_2 = vmlal_n_u16(vreinterpretq_u32_s32(t246_2), vget_low_u16(pixels3_1_8),
-      (uint16_t)t28);
-  uint32x4_t t248_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t246_3), pixels3_1_8, (uint16_t)t28);
+  uint32x4_t t248_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t246_0), vget_low_u16(pixels3_0_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t248_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t246_1), pixels3_0_8,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t248_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t246_2), vget_low_u16(pixels3_1_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t248_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t246_3), pixels3_1_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
   uint16x8_t pixels4_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
-  uint32x4_t t250_0 = vmlal_n_u16(t248_0, vget_low_u16(pixels4_0_8), (uint16_t)t32);
-  uint32x4_t t250_1 = vmlal_high_n_u16(t248_1, pixels4_0_8, (uint16_t)t32);
-  uint32x4_t t250_2 = vmlal_n_u16(t248_2, vget_low_u16(pixels4_1_8), (uint16_t)t32);
-  uint32x4_t t250_3 = vmlal_high_n_u16(t248_3, pixels4_1_8, (uint16_t)t32);
+  uint32x4_t t250_0 = vmlal_laneq_u16(t248_0, vget_low_u16(pixels4_0_8),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t250_1 = vmlal_high_laneq_u16(t248_1, pixels4_0_8, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t250_2 = vmlal_laneq_u16(t248_2, vget_low_u16(pixels4_1_8),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t250_3 = vmlal_high_laneq_u16(t248_3, pixels4_1_8, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
   uint16x8_t pixels5_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
-  int32x4_t t252_0 = vmlal_n_s16(vreinterpretq_s32_u32(t250_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), (int16_t)t36);
-  int32x4_t t252_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t250_1),
-      vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t36);
-  int32x4_t t252_2 = vmlal_n_s16(vreinterpretq_s32_u32(t250_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), (int16_t)t36);
-  int32x4_t t252_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t250_3),
-      vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t36);
+  int32x4_t t252_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t250_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), taps, 5);
+  int32x4_t t252_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t250_1),
+      vreinterpretq_s16_u16(pixels5_0_8), taps, 5);
+  int32x4_t t252_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t250_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), taps, 5);
+  int32x4_t t252_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t250_3),
+      vreinterpretq_s16_u16(pixels5_1_8), taps, 5);
   uint16x8_t pixels6_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
   uint16x8_t pixels6_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
-  int32x4_t t254_0 = vmlal_n_s16(t252_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
-      (int16_t)t40);
-  int32x4_t t254_1 = vmlal_high_n_s16(t252_1, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t40);
-  int32x4_t t254_2 = vmlal_n_s16(t252_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
-      (int16_t)t40);
-  int32x4_t t254_3 = vmlal_high_n_s16(t252_3, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t40);
+  int32x4_t t254_0 = vmlal_laneq_s16(t252_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
+      taps, 6);
+  int32x4_t t254_1 = vmlal_high_laneq_s16(t252_1, vreinterpretq_s16_u16(pixels6_0_8), taps, 6);
+  int32x4_t t254_2 = vmlal_laneq_s16(t252_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
+      taps, 6);
+  int32x4_t t254_3 = vmlal_high_laneq_s16(t252_3, vreinterpretq_s16_u16(pixels6_1_8), taps, 6);
   uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
   uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
-  int32x4_t t256_0 = vmlal_n_s16(t254_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-      (int16_t)t44);
-  int32x4_t t256_1 = vmlal_high_n_s16(t254_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44);
-  int32x4_t t256_2 = vmlal_n_s16(t254_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-      (int16_t)t44);
-  int32x4_t t256_3 = vmlal_high_n_s16(t254_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44);
+  int32x4_t t256_0 = vmlal_laneq_s16(t254_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+      taps, 7);
+  int32x4_t t256_1 = vmlal_high_laneq_s16(t254_1, vreinterpretq_s16_u16(pixels7_0_8), taps, 7);
+  int32x4_t t256_2 = vmlal_laneq_s16(t254_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+      taps, 7);
+  int32x4_t t256_3 = vmlal_high_laneq_s16(t254_3, vreinterpretq_s16_u16(pixels7_1_8), taps, 7);
   uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t256_0, t256_1, 7);
   uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t256_2, t256_3, 7);
   uint16x8_t out_0_8 = vminq_u16(value_sat_0_8, t5_0);
@@ -737,7 +754,7 @@ void daedalus_vp9_mc_16h_avg_high__neon_rows8(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class full, input hash 0d9d22b7f2f635f8
+ * Class full, input hash 08b3e6612f56301c
  */
 static inline void one_item_vp9_mc_16h_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -747,104 +764,89 @@ static inline void one_item_vp9_mc_16h_avg_high__neon_full(uint16_t *dst, ptrdif
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-3]);
       uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[5]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int32x4_t t20_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+      int32x4_t t20_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-2]);
       uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[6]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_2 = vmlal_n_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_3 = vmlal_high_n_s16(t20_3, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
+          taps, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int32x4_t t23_2 = vmlal_laneq_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
+          taps, 1);
+      int32x4_t t23_3 = vmlal_high_laneq_s16(t20_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-1]);
       uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[7]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_2 = vmlal_n_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_3 = vmlal_high_n_s16(t23_3, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
+          taps, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int32x4_t t27_2 = vmlal_laneq_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
+          taps, 2);
+      int32x4_t t27_3 = vmlal_high_laneq_s16(t23_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
       uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[8]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_2 = vmlal_n_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[1]);
       uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[9]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
-      uint32x4_t t35_2 = vmlal_n_u16(t31_2, vget_low_u16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_3 = vmlal_high_n_u16(t31_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_2 = vmlal_laneq_u16(t31_2, vget_low_u16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_3 = vmlal_high_laneq_u16(t31_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[2]);
       uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[10]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_2 = vmlal_n_s16(vreinterpretq_s32_u32(t35_2),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_3),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int32x4_t t39_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_2),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+      int32x4_t t39_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_3),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[3]);
       uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[11]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_2 = vmlal_n_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_3 = vmlal_high_n_s16(t39_3, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
+          taps, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int32x4_t t43_2 = vmlal_laneq_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
+          taps, 6);
+      int32x4_t t43_3 = vmlal_high_laneq_s16(t39_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[4]);
       uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[12]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_2 = vmlal_n_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_3 = vmlal_high_n_s16(t43_3, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
+          taps, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int32x4_t t47_2 = vmlal_laneq_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
+          taps, 7);
+      int32x4_t t47_3 = vmlal_high_laneq_s16(t43_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0 =

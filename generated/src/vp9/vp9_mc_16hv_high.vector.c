@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 075ea668b0cd4809
+ * Class rows8 (8 <= rows <= 8), input hash 2ac9ffab3e41fe99
  */
 static inline void all_items_vp9_mc_16hv_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -715,18 +715,12 @@ static inline void all_items_vp9_mc_16hv_high__vector_rows8(uint16_t *dst, ptrdi
     uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
     uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
     int32_t t16_2 = (filter * 16) + mx;
-    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
     uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
     uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
-    int16x8_t t221_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18_2);
-    int16x8_t t221_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18_2);
+    int16x8_t t221_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_8),
+        (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][0]);
+    int16x8_t t221_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_8),
+        (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][0]);
     uint16x8_t pixels1_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
     uint16x8_t pixels1_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
     uint32x4_t pixels1_0_16 = vmovl_u16(vget_low_u16(pixels1_0_15));
@@ -737,70 +731,98 @@ static inline void all_items_vp9_mc_16hv_high__vector_rows8(uint16_t *dst, ptrdi
     int32x4_t t221_1_2 = vmovl_high_s16(t221_0);
     int32x4_t t221_2 = vmovl_s16(vget_low_s16(t221_1));
     int32x4_t t221_3 = vmovl_high_s16(t221_1);
-    int32x4_t t223_0 = vmlaq_n_s32(t221_0_2, vreinterpretq_s32_u32(pixels1_0_16), (int32_t)t20_2);
-    int32x4_t t223_1 = vmlaq_n_s32(t221_1_2, vreinterpretq_s32_u32(pixels1_1_16), (int32_t)t20_2);
-    int32x4_t t223_2 = vmlaq_n_s32(t221_2, vreinterpretq_s32_u32(pixels1_2_8), (int32_t)t20_2);
-    int32x4_t t223_3 = vmlaq_n_s32(t221_3, vreinterpretq_s32_u32(pixels1_3_8), (int32_t)t20_2);
+    int32x4_t t223_0 = vmlaq_n_s32(t221_0_2, vreinterpretq_s32_u32(pixels1_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
+    int32x4_t t223_1 = vmlaq_n_s32(t221_1_2, vreinterpretq_s32_u32(pixels1_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
+    int32x4_t t223_2 = vmlaq_n_s32(t221_2, vreinterpretq_s32_u32(pixels1_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
+    int32x4_t t223_3 = vmlaq_n_s32(t221_3, vreinterpretq_s32_u32(pixels1_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
     uint16x8_t pixels2_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
     uint16x8_t pixels2_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
     uint32x4_t pixels2_0_16 = vmovl_u16(vget_low_u16(pixels2_0_15));
     uint32x4_t pixels2_1_16 = vmovl_high_u16(pixels2_0_15);
     uint32x4_t pixels2_2_8 = vmovl_u16(vget_low_u16(pixels2_1_15));
     uint32x4_t pixels2_3_8 = vmovl_high_u16(pixels2_1_15);
-    int32x4_t t225_0 = vmlaq_n_s32(t223_0, vreinterpretq_s32_u32(pixels2_0_16), (int32_t)t24_2);
-    int32x4_t t225_1 = vmlaq_n_s32(t223_1, vreinterpretq_s32_u32(pixels2_1_16), (int32_t)t24_2);
-    int32x4_t t225_2 = vmlaq_n_s32(t223_2, vreinterpretq_s32_u32(pixels2_2_8), (int32_t)t24_2);
-    int32x4_t t225_3 = vmlaq_n_s32(t223_3, vreinterpretq_s32_u32(pixels2_3_8), (int32_t)t24_2);
+    int32x4_t t225_0 = vmlaq_n_s32(t223_0, vreinterpretq_s32_u32(pixels2_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
+    int32x4_t t225_1 = vmlaq_n_s32(t223_1, vreinterpretq_s32_u32(pixels2_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
+    int32x4_t t225_2 = vmlaq_n_s32(t223_2, vreinterpretq_s32_u32(pixels2_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
+    int32x4_t t225_3 = vmlaq_n_s32(t223_3, vreinterpretq_s32_u32(pixels2_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
     uint16x8_t pixels3_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
     uint16x8_t pixels3_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
     uint32x4_t pixels3_0_16 = vmovl_u16(vget_low_u16(pixels3_0_15));
     uint32x4_t pixels3_1_16 = vmovl_high_u16(pixels3_0_15);
     uint32x4_t pixels3_2_8 = vmovl_u16(vget_low_u16(pixels3_1_15));
     uint32x4_t pixels3_3_8 = vmovl_high_u16(pixels3_1_15);
-    int32x4_t t227_0 = vmlaq_n_s32(t225_0, vreinterpretq_s32_u32(pixels3_0_16), (int32_t)t28_2);
-    int32x4_t t227_1 = vmlaq_n_s32(t225_1, vreinterpretq_s32_u32(pixels3_1_16), (int32_t)t28_2);
-    int32x4_t t227_2 = vmlaq_n_s32(t225_2, vreinterpretq_s32_u32(pixels3_2_8), (int32_t)t28_2);
-    int32x4_t t227_3 = vmlaq_n_s32(t225_3, vreinterpretq_s32_u32(pixels3_3_8), (int32_t)t28_2);
+    int32x4_t t227_0 = vmlaq_n_s32(t225_0, vreinterpretq_s32_u32(pixels3_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
+    int32x4_t t227_1 = vmlaq_n_s32(t225_1, vreinterpretq_s32_u32(pixels3_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
+    int32x4_t t227_2 = vmlaq_n_s32(t225_2, vreinterpretq_s32_u32(pixels3_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
+    int32x4_t t227_3 = vmlaq_n_s32(t225_3, vreinterpretq_s32_u32(pixels3_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
     uint16x8_t pixels4_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
     uint16x8_t pixels4_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
     uint32x4_t pixels4_0_16 = vmovl_u16(vget_low_u16(pixels4_0_15));
     uint32x4_t pixels4_1_16 = vmovl_high_u16(pixels4_0_15);
     uint32x4_t pixels4_2_8 = vmovl_u16(vget_low_u16(pixels4_1_15));
     uint32x4_t pixels4_3_8 = vmovl_high_u16(pixels4_1_15);
-    int32x4_t t229_0 = vmlaq_n_s32(t227_0, vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t32_2);
-    int32x4_t t229_1 = vmlaq_n_s32(t227_1, vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t32_2);
-    int32x4_t t229_2 = vmlaq_n_s32(t227_2, vreinterpretq_s32_u32(pixels4_2_8), (int32_t)t32_2);
-    int32x4_t t229_3 = vmlaq_n_s32(t227_3, vreinterpretq_s32_u32(pixels4_3_8), (int32_t)t32_2);
+    int32x4_t t229_0 = vmlaq_n_s32(t227_0, vreinterpretq_s32_u32(pixels4_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
+    int32x4_t t229_1 = vmlaq_n_s32(t227_1, vreinterpretq_s32_u32(pixels4_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
+    int32x4_t t229_2 = vmlaq_n_s32(t227_2, vreinterpretq_s32_u32(pixels4_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
+    int32x4_t t229_3 = vmlaq_n_s32(t227_3, vreinterpretq_s32_u32(pixels4_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
     uint16x8_t pixels5_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
     uint16x8_t pixels5_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
     uint32x4_t pixels5_0_16 = vmovl_u16(vget_low_u16(pixels5_0_15));
     uint32x4_t pixels5_1_16 = vmovl_high_u16(pixels5_0_15);
     uint32x4_t pixels5_2_8 = vmovl_u16(vget_low_u16(pixels5_1_15));
     uint32x4_t pixels5_3_8 = vmovl_high_u16(pixels5_1_15);
-    int32x4_t t231_0 = vmlaq_n_s32(t229_0, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t36_2);
-    int32x4_t t231_1 = vmlaq_n_s32(t229_1, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t36_2);
-    int32x4_t t231_2 = vmlaq_n_s32(t229_2, vreinterpretq_s32_u32(pixels5_2_8), (int32_t)t36_2);
-    int32x4_t t231_3 = vmlaq_n_s32(t229_3, vreinterpretq_s32_u32(pixels5_3_8), (int32_t)t36_2);
+    int32x4_t t231_0 = vmlaq_n_s32(t229_0, vreinterpretq_s32_u32(pixels5_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
+    int32x4_t t231_1 = vmlaq_n_s32(t229_1, vreinterpretq_s32_u32(pixels5_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
+    int32x4_t t231_2 = vmlaq_n_s32(t229_2, vreinterpretq_s32_u32(pixels5_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
+    int32x4_t t231_3 = vmlaq_n_s32(t229_3, vreinterpretq_s32_u32(pixels5_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
     uint16x8_t pixels6_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
     uint16x8_t pixels6_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
     uint32x4_t pixels6_0_16 = vmovl_u16(vget_low_u16(pixels6_0_15));
     uint32x4_t pixels6_1_16 = vmovl_high_u16(pixels6_0_15);
     uint32x4_t pixels6_2_8 = vmovl_u16(vget_low_u16(pixels6_1_15));
     uint32x4_t pixels6_3_8 = vmovl_high_u16(pixels6_1_15);
-    int32x4_t t233_0 = vmlaq_n_s32(t231_0, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t40_2);
-    int32x4_t t233_1 = vmlaq_n_s32(t231_1, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t40_2);
-    int32x4_t t233_2 = vmlaq_n_s32(t231_2, vreinterpretq_s32_u32(pixels6_2_8), (int32_t)t40_2);
-    int32x4_t t233_3 = vmlaq_n_s32(t231_3, vreinterpretq_s32_u32(pixels6_3_8), (int32_t)t40_2);
+    int32x4_t t233_0 = vmlaq_n_s32(t231_0, vreinterpretq_s32_u32(pixels6_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
+    int32x4_t t233_1 = vmlaq_n_s32(t231_1, vreinterpretq_s32_u32(pixels6_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
+    int32x4_t t233_2 = vmlaq_n_s32(t231_2, vreinterpretq_s32_u32(pixels6_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
+    int32x4_t t233_3 = vmlaq_n_s32(t231_3, vreinterpretq_s32_u32(pixels6_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
     uint16x8_t pixels7_0_15 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
     uint16x8_t pixels7_1_15 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
     uint32x4_t pixels7_0_16 = vmovl_u16(vget_low_u16(pixels7_0_15));
     uint32x4_t pixels7_1_16 = vmovl_high_u16(pixels7_0_15);
     uint32x4_t pixels7_2_8 = vmovl_u16(vget_low_u16(pixels7_1_15));
     uint32x4_t pixels7_3_8 = vmovl_high_u16(pixels7_1_15);
-    int32x4_t t235_0 = vmlaq_n_s32(t233_0, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t44_2);
-    int32x4_t t235_1 = vmlaq_n_s32(t233_1, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t44_2);
-    int32x4_t t235_2 = vmlaq_n_s32(t233_2, vreinterpretq_s32_u32(pixels7_2_8), (int32_t)t44_2);
-    int32x4_t t235_3 = vmlaq_n_s32(t233_3, vreinterpretq_s32_u32(pixels7_3_8), (int32_t)t44_2);
+    int32x4_t t235_0 = vmlaq_n_s32(t233_0, vreinterpretq_s32_u32(pixels7_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
+    int32x4_t t235_1 = vmlaq_n_s32(t233_1, vreinterpretq_s32_u32(pixels7_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
+    int32x4_t t235_2 = vmlaq_n_s32(t233_2, vreinterpretq_s32_u32(pixels7_2_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
+    int32x4_t t235_3 = vmlaq_n_s32(t233_3, vreinterpretq_s32_u32(pixels7_3_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
     int16x8_t value_0_8 = vrshrnq_n_s32(t235_0, t235_1, 7);
     int16x8_t value_1_8 = vrshrnq_n_s32(t235_2, t235_3, 7);
     uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
@@ -812,670 +834,104 @@ static inline void all_items_vp9_mc_16hv_high__vector_rows8(uint16_t *dst, ptrdi
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(vreinterpretq_u16_s16(t238_0), t5_0_2);
     uint16x8_t t239_1 = vminq_u16(vreinterpretq_u16_s16(t238_1), t5_1_2);
-    uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-    uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
-    int16x8_t t248_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_9), (int16_t)t18_2);
-    int16x8_t t248_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_9), (int16_t)t18_2);
-    uint16x8_t pixels1_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-    uint16x8_t pixels1_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
-    uint32x4_t pixels1_0_18 = vmovl_u16(vget_low_u16(pixels1_0_17));
-    uint32x4_t pixels1_1_18 = vmovl_high_u16(pixels1_0_17);
-    uint32x4_t pixels1_2_9 = vmovl_u16(vget_low_u16(pixels1_1_17));
-    uint32x4_t pixels1_3_9 = vmovl_high_u16(pixels1_1_17);
-    int32x4_t t248_0_2 = vmovl_s16(vget_low_s16(t248_0));
-    int32x4_t t248_1_2 = vmovl_high_s16(t248_0);
-    int32x4_t t248_2 = vmovl_s16(vget_low_s16(t248_1));
-    int32x4_t t248_3 = vmovl_high_s16(t248_1);
-    int32x4_t t250_0 = vmlaq_n_s32(t248_0_2, vreinterpretq_s32_u32(pixels1_0_18), (int32_t)t20_2);
-    int32x4_t t250_1 = vmlaq_n_s32(t248_1_2, vreinterpretq_s32_u32(pixels1_1_18), (int32_t)t20_2);
-    int32x4_t t250_2 = vmlaq_n_s32(t248_2, vreinterpretq_s32_u32(pixels1_2_9), (int32_t)t20_2);
-    int32x4_t t250_3 = vmlaq_n_s32(t248_3, vreinterpretq_s32_u32(pixels1_3_9), (int32_t)t20_2);
-    uint16x8_t pixels2_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-    uint16x8_t pixels2_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
-    uint32x4_t pixels2_0_18 = vmovl_u16(vget_low_u16(pixels2_0_17));
-    uint32x4_t pixels2_1_18 = vmovl_high_u16(pixels2_0_17);
-    uint32x4_t pixels2_2_9 = vmovl_u16(vget_low_u16(pixels2_1_17));
-    uint32x4_t pixels2_3_9 = vmovl_high_u16(pixels2_1_17);
-    int32x4_t t252_0 = vmlaq_n_s32(t250_0, vreinterpretq_s32_u32(pixels2_0_18), (int32_t)t24_2);
-    int32x4_t t252_1 = vmlaq_n_s32(t250_1, vreinterpretq_s32_u32(pixels2_1_18), (int32_t)t24_2);
-    int32x4_t t252_2 = vmlaq_n_s32(t250_2, vreinterpretq_s32_u32(pixels2_2_9), (int32_t)t24_2);
-    int32x4_t t252_3 = vmlaq_n_s32(t250_3, vreinterpretq_s32_u32(pixels2_3_9), (int32_t)t24_2);
-    uint16x8_t pixels3_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-    uint16x8_t pixels3_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-    uint32x4_t pixels3_0_18 = vmovl_u16(vget_low_u16(pixels3_0_17));
-    uint32x4_t pixels3_1_18 = vmovl_high_u16(pixels3_0_17);
-    uint32x4_t pixels3_2_9 = vmovl_u16(vget_low_u16(pixels3_1_17));
-    uint32x4_t pixels3_3_9 = vmovl_high_u16(pixels3_1_17);
-    int32x4_t t254_0 = vmlaq_n_s32(t252_0, vreinterpretq_s32_u32(pixels3_0_18), (int32_t)t28_2);
-    int32x4_t t254_1 = vmlaq_n_s32(t252_1, vreinterpretq_s32_u32(pixels3_1_18), (int32_t)t28_2);
-    int32x4_t t254_2 = vmlaq_n_s32(t252_2, vreinterpretq_s32_u32(pixels3_2_9), (int32_t)t28_2);
-    int32x4_t t254_3 = vmlaq_n_s32(t252_3, vreinterpretq_s32_u32(pixels3_3_9), (int32_t)t28_2);
-    uint16x8_t pixels4_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-    uint16x8_t pixels4_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
-    uint32x4_t pixels4_0_18 = vmovl_u16(vget_low_u16(pixels4_0_17));
-    uint32x4_t pixels4_1_18 = vmovl_high_u16(pixels4_0_17);
-    uint32x4_t pixels4_2_9 = vmovl_u16(vget_low_u16(pixels4_1_17));
-    uint32x4_t pixels4_3_9 = vmovl_high_u16(pixels4_1_17);
-    int32x4_t t256_0 = vmlaq_n_s32(t254_0, vreinterpretq_s32_u32(pixels4_0_18), (int32_t)t32_2);
-    int32x4_t t256_1 = vmlaq_n_s32(t254_1, vreinterpretq_s32_u32(pixels4_1_18), (int32_t)t32_2);
-    int32x4_t t256_2 = vmlaq_n_s32(t254_2, vreinterpretq_s32_u32(pixels4_2_9), (int32_t)t32_2);
-    int32x4_t t256_3 = vmlaq_n_s32(t254_3, vreinterpretq_s32_u32(pixels4_3_9), (int32_t)t32_2);
-    uint16x8_t pixels5_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-    uint16x8_t pixels5_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
-    uint32x4_t pixels5_0_18 = vmovl_u16(vget_low_u16(pixels5_0_17));
-    uint32x4_t pixels5_1_18 = vmovl_high_u16(pixels5_0_17);
-    uint32x4_t pixels5_2_9 = vmovl_u16(vget_low_u16(pixels5_1_17));
-    uint32x4_t pixels5_3_9 = vmovl_high_u16(pixels5_1_17);
-    int32x4_t t258_0 = vmlaq_n_s32(t256_0, vreinterpretq_s32_u32(pixels5_0_18), (int32_t)t36_2);
-    int32x4_t t258_1 = vmlaq_n_s32(t256_1, vreinterpretq_s32_u32(pixels5_1_18), (int32_t)t36_2);
-    int32x4_t t258_2 = vmlaq_n_s32(t256_2, vreinterpretq_s32_u32(pixels5_2_9), (int32_t)t36_2);
-    int32x4_t t258_3 = vmlaq_n_s32(t256_3, vreinterpretq_s32_u32(pixels5_3_9), (int32_t)t36_2);
-    uint16x8_t pixels6_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-    uint16x8_t pixels6_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
-    uint32x4_t pixels6_0_18 = vmovl_u16(vget_low_u16(pixels6_0_17));
-    uint32x4_t pixels6_1_18 = vmovl_high_u16(pixels6_0_17);
-    uint32x4_t pixels6_2_9 = vmovl_u16(vget_low_u16(pixels6_1_17));
-    uint32x4_t pixels6_3_9 = vmovl_high_u16(pixels6_1_17);
-    int32x4_t t260_0 = vmlaq_n_s32(t258_0, vreinterpretq_s32_u32(pixels6_0_18), (int32_t)t40_2);
-    int32x4_t t260_1 = vmlaq_n_s32(t258_1, vreinterpretq_s32_u32(pixels6_1_18), (int32_t)t40_2);
-    int32x4_t t260_2 = vmlaq_n_s32(t258_2, vreinterpretq_s32_u32(pixels6_2_9), (int32_t)t40_2);
-    int32x4_t t260_3 = vmlaq_n_s32(t258_3, vreinterpretq_s32_u32(pixels6_3_9), (int32_t)t40_2);
-    uint16x8_t pixels7_0_17 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-    uint16x8_t pixels7_1_17 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
-    uint32x4_t pixels7_0_18 = vmovl_u16(vget_low_u16(pixels7_0_17));
-    uint32x4_t pixels7_1_18 = vmovl_high_u16(pixels7_0_17);
-    uint32x4_t pixels7_2_9 = vmovl_u16(vget_low_u16(pixels7_1_17));
-    uint32x4_t pixels7_3_9 = vmovl_high_u16(pixels7_1_17);
-    int32x4_t t262_0 = vmlaq_n_s32(t260_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t44_2);
-    int32x4_t t262_1 = vmlaq_n_s32(t260_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t44_2);
-    int32x4_t t262_2 = vmlaq_n_s32(t260_2, vreinterpretq_s32_u32(pixels7_2_9), (int32_t)t44_2);
-    int32x4_t t262_3 = vmlaq_n_s32(t260_3, vreinterpretq_s32_u32(pixels7_3_9), (int32_t)t44_2);
-    int16x8_t value_0_9 = vrshrnq_n_s32(t262_0, t262_1, 7);
-    int16x8_t value_1_9 = vrshrnq_n_s32(t262_2, t262_3, 7);
-    int16x8_t t265_0 = vmaxq_s16(value_0_9, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t265_1 = vmaxq_s16(value_1_9, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t266_0 = vminq_u16(vreinterpretq_u16_s16(t265_0), t5_0_2);
-    uint16x8_t t266_1 = vminq_u16(vreinterpretq_u16_s16(t265_1), t5_1_2);
-    uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-    uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
-    int16x8_t t275_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_10), (int16_t)t18_2);
-    int16x8_t t275_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_10), (int16_t)t18_2);
-    uint16x8_t pixels1_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-    uint16x8_t pixels1_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
-    uint32x4_t pixels1_0_20 = vmovl_u16(vget_low_u16(pixels1_0_19));
-    uint32x4_t pixels1_1_20 = vmovl_high_u16(pixels1_0_19);
-    uint32x4_t pixels1_2_10 = vmovl_u16(vget_low_u16(pixels1_1_19));
-    uint32x4_t pixels1_3_10 = vmovl_high_u16(pixels1_1_19);
-    int32x4_t t275_0_2 = vmovl_s16(vget_low_s16(t275_0));
-    int32x4_t t275_1_2 = vmovl_high_s16(t275_0);
-    int32x4_t t275_2 = vmovl_s16(vget_low_s16(t275_1));
-    int32x4_t t275_3 = vmovl_high_s16(t275_1);
-    int32x4_t t277_0 = vmlaq_n_s32(t275_0_2, vreinterpretq_s32_u32(pixels1_0_20), (int32_t)t20_2);
-    int32x4_t t277_1 = vmlaq_n_s32(t275_1_2, vreinterpretq_s32_u32(pixels1_1_20), (int32_t)t20_2);
-    int32x4_t t277_2 = vmlaq_n_s32(t275_2, vreinterpretq_s32_u32(pixels1_2_10), (int32_t)t20_2);
-    int32x4_t t277_3 = vmlaq_n_s32(t275_3, vreinterpretq_s32_u32(pixels1_3_10), (int32_t)t20_2);
-    uint16x8_t pixels2_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-    uint16x8_t pixels2_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
-    uint32x4_t pixels2_0_20 = vmovl_u16(vget_low_u16(pixels2_0_19));
-    uint32x4_t pixels2_1_20 = vmovl_high_u16(pixels2_0_19);
-    uint32x4_t pixels2_2_10 = vmovl_u16(vget_low_u16(pixels2_1_19));
-    uint32x4_t pixels2_3_10 = vmovl_high_u16(pixels2_1_19);
-    int32x4_t t279_0 = vmlaq_n_s32(t277_0, vreinterpretq_s32_u32(pixels2_0_20), (int32_t)t24_2);
-    int32x4_t t279_1 = vmlaq_n_s32(t277_1, vreinterpretq_s32_u32(pixels2_1_20), (int32_t)t24_2);
-    int32x4_t t279_2 = vmlaq_n_s32(t277_2, vreinterpretq_s32_u32(pixels2_2_10), (int32_t)t24_2);
-    int32x4_t t279_3 = vmlaq_n_s32(t277_3, vreinterpretq_s32_u32(pixels2_3_10), (int32_t)t24_2);
-    uint16x8_t pixels3_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-    uint16x8_t pixels3_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-    uint32x4_t pixels3_0_20 = vmovl_u16(vget_low_u16(pixels3_0_19));
-    uint32x4_t pixels3_1_20 = vmovl_high_u16(pixels3_0_19);
-    uint32x4_t pixels3_2_10 = vmovl_u16(vget_low_u16(pixels3_1_19));
-    uint32x4_t pixels3_3_10 = vmovl_high_u16(pixels3_1_19);
-    int32x4_t t281_0 = vmlaq_n_s32(t279_0, vreinterpretq_s32_u32(pixels3_0_20), (int32_t)t28_2);
-    int32x4_t t281_1 = vmlaq_n_s32(t279_1, vreinterpretq_s32_u32(pixels3_1_20), (int32_t)t28_2);
-    int32x4_t t281_2 = vmlaq_n_s32(t279_2, vreinterpretq_s32_u32(pixels3_2_10), (int32_t)t28_2);
-    int32x4_t t281_3 = vmlaq_n_s32(t279_3, vreinterpretq_s32_u32(pixels3_3_10), (int32_t)t28_2);
-    uint16x8_t pixels4_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-    uint16x8_t pixels4_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
-    uint32x4_t pixels4_0_20 = vmovl_u16(vget_low_u16(pixels4_0_19));
-    uint32x4_t pixels4_1_20 = vmovl_high_u16(pixels4_0_19);
-    uint32x4_t pixels4_2_10 = vmovl_u16(vget_low_u16(pixels4_1_19));
-    uint32x4_t pixels4_3_10 = vmovl_high_u16(pixels4_1_19);
-    int32x4_t t283_0 = vmlaq_n_s32(t281_0, vreinterpretq_s32_u32(pixels4_0_20), (int32_t)t32_2);
-    int32x4_t t283_1 = vmlaq_n_s32(t281_1, vreinterpretq_s32_u32(pixels4_1_20), (int32_t)t32_2);
-    int32x4_t t283_2 = vmlaq_n_s32(t281_2, vreinterpretq_s32_u32(pixels4_2_10), (int32_t)t32_2);
-    int32x4_t t283_3 = vmlaq_n_s32(t281_3, vreinterpretq_s32_u32(pixels4_3_10), (int32_t)t32_2);
-    uint16x8_t pixels5_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-    uint16x8_t pixels5_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
-    uint32x4_t pixels5_0_20 = vmovl_u16(vget_low_u16(pixels5_0_19));
-    uint32x4_t pixels5_1_20 = vmovl_high_u16(pixels5_0_19);
-    uint32x4_t pixels5_2_10 = vmovl_u16(vget_low_u16(pixels5_1_19));
-    uint32x4_t pixels5_3_10 = vmovl_high_u16(pixels5_1_19);
-    int32x4_t t285_0 = vmlaq_n_s32(t283_0, vreinterpretq_s32_u32(pixels5_0_20), (int32_t)t36_2);
-    int32x4_t t285_1 = vmlaq_n_s32(t283_1, vreinterpretq_s32_u32(pixels5_1_20), (int32_t)t36_2);
-    int32x4_t t285_2 = vmlaq_n_s32(t283_2, vreinterpretq_s32_u32(pixels5_2_10), (int32_t)t36_2);
-    int32x4_t t285_3 = vmlaq_n_s32(t283_3, vreinterpretq_s32_u32(pixels5_3_10), (int32_t)t36_2);
-    uint16x8_t pixels6_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-    uint16x8_t pixels6_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
-    uint32x4_t pixels6_0_20 = vmovl_u16(vget_low_u16(pixels6_0_19));
-    uint32x4_t pixels6_1_20 = vmovl_high_u16(pixels6_0_19);
-    uint32x4_t pixels6_2_10 = vmovl_u16(vget_low_u16(pixels6_1_19));
-    uint32x4_t pixels6_3_10 = vmovl_high_u16(pixels6_1_19);
-    int32x4_t t287_0 = vmlaq_n_s32(t285_0, vreinterpretq_s32_u32(pixels6_0_20), (int32_t)t40_2);
-    int32x4_t t287_1 = vmlaq_n_s32(t285_1, vreinterpretq_s32_u32(pixels6_1_20), (int32_t)t40_2);
-    int32x4_t t287_2 = vmlaq_n_s32(t285_2, vreinterpretq_s32_u32(pixels6_2_10), (int32_t)t40_2);
-    int32x4_t t287_3 = vmlaq_n_s32(t285_3, vreinterpretq_s32_u32(pixels6_3_10), (int32_t)t40_2);
-    uint16x8_t pixels7_0_19 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-    uint16x8_t pixels7_1_19 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
-    uint32x4_t pixels7_0_20 = vmovl_u16(vget_low_u16(pixels7_0_19));
-    uint32x4_t pixels7_1_20 = vmovl_high_u16(pixels7_0_19);
-    uint32x4_t pixels7_2_10 = vmovl_u16(vget_low_u16(pixels7_1_19));
-    uint32x4_t pixels7_3_10 = vmovl_high_u16(pixels7_1_19);
-    int32x4_t t289_0 = vmlaq_n_s32(t287_0, vreinterpretq_s32_u32(pixels7_0_20), (int32_t)t44_2);
-    int32x4_t t289_1 = vmlaq_n_s32(t287_1, vreinterpretq_s32_u32(pixels7_1_20), (int32_t)t44_2);
-    int32x4_t t289_2 = vmlaq_n_s32(t287_2, vreinterpretq_s32_u32(pixels7_2_10), (int32_t)t44_2);
-    int32x4_t t289_3 = vmlaq_n_s32(t287_3, vreinterpretq_s32_u32(pixels7_3_10), (int32_t)t44_2);
-    int16x8_t value_0_10 = vrshrnq_n_s32(t289_0, t289_1, 7);
-    int16x8_t value_1_10 = vrshrnq_n_s32(t289_2, t289_3, 7);
-    int16x8_t t292_0 = vmaxq_s16(value_0_10, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t292_1 = vmaxq_s16(value_1_10, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t293_0 = vminq_u16(vreinterpretq_u16_s16(t292_0), t5_0_2);
-    uint16x8_t t293_1 = vminq_u16(vreinterpretq_u16_s16(t292_1), t5_1_2);
-    uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-    uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
-    int16x8_t t302_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_11), (int16_t)t18_2);
-    int16x8_t t302_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_11), (int16_t)t18_2);
-    uint16x8_t pixels1_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-    uint16x8_t pixels1_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
-    uint32x4_t pixels1_0_22 = vmovl_u16(vget_low_u16(pixels1_0_21));
-    uint32x4_t pixels1_1_22 = vmovl_high_u16(pixels1_0_21);
-    uint32x4_t pixels1_2_11 = vmovl_u16(vget_low_u16(pixels1_1_21));
-    uint32x4_t pixels1_3_11 = vmovl_high_u16(pixels1_1_21);
-    int32x4_t t302_0_2 = vmovl_s16(vget_low_s16(t302_0));
-    int32x4_t t302_1_2 = vmovl_high_s16(t302_0);
-    int32x4_t t302_2 = vmovl_s16(vget_low_s16(t302_1));
-    int32x4_t t302_3 = vmovl_high_s16(t302_1);
-    int32x4_t t304_0 = vmlaq_n_s32(t302_0_2, vreinterpretq_s32_u32(pixels1_0_22), (int32_t)t20_2);
-    int32x4_t t304_1 = vmlaq_n_s32(t302_1_2, vreinterpretq_s32_u32(pixels1_1_22), (int32_t)t20_2);
-    int32x4_t t304_2 = vmlaq_n_s32(t302_2, vreinterpretq_s32_u32(pixels1_2_11), (int32_t)t20_2);
-    int32x4_t t304_3 = vmlaq_n_s32(t302_3, vreinterpretq_s32_u32(pixels1_3_11), (int32_t)t20_2);
-    uint16x8_t pixels2_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-    uint16x8_t pixels2_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
-    uint32x4_t pixels2_0_22 = vmovl_u16(vget_low_u16(pixels2_0_21));
-    uint32x4_t pixels2_1_22 = vmovl_high_u16(pixels2_0_21);
-    uint32x4_t pixels2_2_11 = vmovl_u16(vget_low_u16(pixels2_1_21));
-    uint32x4_t pixels2_3_11 = vmovl_high_u16(pixels2_1_21);
-    int32x4_t t306_0 = vmlaq_n_s32(t304_0, vreinterpretq_s32_u32(pixels2_0_22), (int32_t)t24_2);
-    int32x4_t t306_1 = vmlaq_n_s32(t304_1, vreinterpretq_s32_u32(pixels2_1_22), (int32_t)t24_2);
-    int32x4_t t306_2 = vmlaq_n_s32(t304_2, vreinterpretq_s32_u32(pixels2_2_11), (int32_t)t24_2);
-    int32x4_t t306_3 = vmlaq_n_s32(t304_3, vreinterpretq_s32_u32(pixels2_3_11), (int32_t)t24_2);
-    uint16x8_t pixels3_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-    uint16x8_t pixels3_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-    uint32x4_t pixels3_0_22 = vmovl_u16(vget_low_u16(pixels3_0_21));
-    uint32x4_t pixels3_1_22 = vmovl_high_u16(pixels3_0_21);
-    uint32x4_t pixels3_2_11 = vmovl_u16(vget_low_u16(pixels3_1_21));
-    uint32x4_t pixels3_3_11 = vmovl_high_u16(pixels3_1_21);
-    int32x4_t t308_0 = vmlaq_n_s32(t306_0, vreinterpretq_s32_u32(pixels3_0_22), (int32_t)t28_2);
-    int32x4_t t308_1 = vmlaq_n_s32(t306_1, vreinterpretq_s32_u32(pixels3_1_22), (int32_t)t28_2);
-    int32x4_t t308_2 = vmlaq_n_s32(t306_2, vreinterpretq_s32_u32(pixels3_2_11), (int32_t)t28_2);
-    int32x4_t t308_3 = vmlaq_n_s32(t306_3, vreinterpretq_s32_u32(pixels3_3_11), (int32_t)t28_2);
-    uint16x8_t pixels4_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-    uint16x8_t pixels4_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
-    uint32x4_t pixels4_0_22 = vmovl_u16(vget_low_u16(pixels4_0_21));
-    uint32x4_t pixels4_1_22 = vmovl_high_u16(pixels4_0_21);
-    uint32x4_t pixels4_2_11 = vmovl_u16(vget_low_u16(pixels4_1_21));
-    uint32x4_t pixels4_3_11 = vmovl_high_u16(pixels4_1_21);
-    int32x4_t t310_0 = vmlaq_n_s32(t308_0, vreinterpretq_s32_u32(pixels4_0_22), (int32_t)t32_2);
-    int32x4_t t310_1 = vmlaq_n_s32(t308_1, vreinterpretq_s32_u32(pixels4_1_22), (int32_t)t32_2);
-    int32x4_t t310_2 = vmlaq_n_s32(t308_2, vreinterpretq_s32_u32(pixels4_2_11), (int32_t)t32_2);
-    int32x4_t t310_3 = vmlaq_n_s32(t308_3, vreinterpretq_s32_u32(pixels4_3_11), (int32_t)t32_2);
-    uint16x8_t pixels5_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-    uint16x8_t pixels5_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
-    uint32x4_t pixels5_0_22 = vmovl_u16(vget_low_u16(pixels5_0_21));
-    uint32x4_t pixels5_1_22 = vmovl_high_u16(pixels5_0_21);
-    uint32x4_t pixels5_2_11 = vmovl_u16(vget_low_u16(pixels5_1_21));
-    uint32x4_t pixels5_3_11 = vmovl_high_u16(pixels5_1_21);
-    int32x4_t t312_0 = vmlaq_n_s32(t310_0, vreinterpretq_s32_u32(pixels5_0_22), (int32_t)t36_2);
-    int32x4_t t312_1 = vmlaq_n_s32(t310_1, vreinterpretq_s32_u32(pixels5_1_22), (int32_t)t36_2);
-    int32x4_t t312_2 = vmlaq_n_s32(t310_2, vreinterpretq_s32_u32(pixels5_2_11), (int32_t)t36_2);
-    int32x4_t t312_3 = vmlaq_n_s32(t310_3, vreinterpretq_s32_u32(pixels5_3_11), (int32_t)t36_2);
-    uint16x8_t pixels6_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-    uint16x8_t pixels6_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
-    uint32x4_t pixels6_0_22 = vmovl_u16(vget_low_u16(pixels6_0_21));
-    uint32x4_t pixels6_1_22 = vmovl_high_u16(pixels6_0_21);
-    uint32x4_t pixels6_2_11 = vmovl_u16(vget_low_u16(pixels6_1_21));
-    uint32x4_t pixels6_3_11 = vmovl_high_u16(pixels6_1_21);
-    int32x4_t t314_0 = vmlaq_n_s32(t312_0, vreinterpretq_s32_u32(pixels6_0_22), (int32_t)t40_2);
-    int32x4_t t314_1 = vmlaq_n_s32(t312_1, vreinterpretq_s32_u32(pixels6_1_22), (int32_t)t40_2);
-    int32x4_t t314_2 = vmlaq_n_s32(t312_2, vreinterpretq_s32_u32(pixels6_2_11), (int32_t)t40_2);
-    int32x4_t t314_3 = vmlaq_n_s32(t312_3, vreinterpretq_s32_u32(pixels6_3_11), (int32_t)t40_2);
-    uint16x8_t pixels7_0_21 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-    uint16x8_t pixels7_1_21 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
-    uint32x4_t pixels7_0_22 = vmovl_u16(vget_low_u16(pixels7_0_21));
-    uint32x4_t pixels7_1_22 = vmovl_high_u16(pixels7_0_21);
-    uint32x4_t pixels7_2_11 = vmovl_u16(vget_low_u16(pixels7_1_21));
-    uint32x4_t pixels7_3_11 = vmovl_high_u16(pixels7_1_21);
-    int32x4_t t316_0 = vmlaq_n_s32(t314_0, vreinterpretq_s32_u32(pixels7_0_22), (int32_t)t44_2);
-    int32x4_t t316_1 = vmlaq_n_s32(t314_1, vreinterpretq_s32_u32(pixels7_1_22), (int32_t)t44_2);
-    int32x4_t t316_2 = vmlaq_n_s32(t314_2, vreinterpretq_s32_u32(pixels7_2_11), (int32_t)t44_2);
-    int32x4_t t316_3 = vmlaq_n_s32(t314_3, vreinterpretq_s32_u32(pixels7_3_11), (int32_t)t44_2);
-    int16x8_t value_0_11 = vrshrnq_n_s32(t316_0, t316_1, 7);
-    int16x8_t value_1_11 = vrshrnq_n_s32(t316_2, t316_3, 7);
-    int16x8_t t319_0 = vmaxq_s16(value_0_11, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t319_1 = vmaxq_s16(value_1_11, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t320_0 = vminq_u16(vreinterpretq_u16_s16(t319_0), t5_0_2);
-    uint16x8_t t320_1 = vminq_u16(vreinterpretq_u16_s16(t319_1), t5_1_2);
-    uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-    uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
-    int16x8_t t329_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_12), (int16_t)t18_2);
-    int16x8_t t329_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_12), (int16_t)t18_2);
-    uint16x8_t pixels1_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-    uint16x8_t pixels1_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
-    uint32x4_t pixels1_0_24 = vmovl_u16(vget_low_u16(pixels1_0_23));
-    uint32x4_t pixels1_1_24 = vmovl_high_u16(pixels1_0_23);
-    uint32x4_t pixels1_2_12 = vmovl_u16(vget_low_u16(pixels1_1_23));
-    uint32x4_t pixels1_3_12 = vmovl_high_u16(pixels1_1_23);
-    int32x4_t t329_0_2 = vmovl_s16(vget_low_s16(t329_0));
-    int32x4_t t329_1_2 = vmovl_high_s16(t329_0);
-    int32x4_t t329_2 = vmovl_s16(vget_low_s16(t329_1));
-    int32x4_t t329_3 = vmovl_high_s16(t329_1);
-    int32x4_t t331_0 = vmlaq_n_s32(t329_0_2, vreinterpretq_s32_u32(pixels1_0_24), (int32_t)t20_2);
-    int32x4_t t331_1 = vmlaq_n_s32(t329_1_2, vreinterpretq_s32_u32(pixels1_1_24), (int32_t)t20_2);
-    int32x4_t t331_2 = vmlaq_n_s32(t329_2, vreinterpretq_s32_u32(pixels1_2_12), (int32_t)t20_2);
-    int32x4_t t331_3 = vmlaq_n_s32(t329_3, vreinterpretq_s32_u32(pixels1_3_12), (int32_t)t20_2);
-    uint16x8_t pixels2_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-    uint16x8_t pixels2_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
-    uint32x4_t pixels2_0_24 = vmovl_u16(vget_low_u16(pixels2_0_23));
-    uint32x4_t pixels2_1_24 = vmovl_high_u16(pixels2_0_23);
-    uint32x4_t pixels2_2_12 = vmovl_u16(vget_low_u16(pixels2_1_23));
-    uint32x4_t pixels2_3_12 = vmovl_high_u16(pixels2_1_23);
-    int32x4_t t333_0 = vmlaq_n_s32(t331_0, vreinterpretq_s32_u32(pixels2_0_24), (int32_t)t24_2);
-    int32x4_t t333_1 = vmlaq_n_s32(t331_1, vreinterpretq_s32_u32(pixels2_1_24), (int32_t)t24_2);
-    int32x4_t t333_2 = vmlaq_n_s32(t331_2, vreinterpretq_s32_u32(pixels2_2_12), (int32_t)t24_2);
-    int32x4_t t333_3 = vmlaq_n_s32(t331_3, vreinterpretq_s32_u32(pixels2_3_12), (int32_t)t24_2);
-    uint16x8_t pixels3_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-    uint16x8_t pixels3_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
-    uint32x4_t pixels3_0_24 = vmovl_u16(vget_low_u16(pixels3_0_23));
-    uint32x4_t pixels3_1_24 = vmovl_high_u16(pixels3_0_23);
-    uint32x4_t pixels3_2_12 = vmovl_u16(vget_low_u16(pixels3_1_23));
-    uint32x4_t pixels3_3_12 = vmovl_high_u16(pixels3_1_23);
-    int32x4_t t335_0 = vmlaq_n_s32(t333_0, vreinterpretq_s32_u32(pixels3_0_24), (int32_t)t28_2);
-    int32x4_t t335_1 = vmlaq_n_s32(t333_1, vreinterpretq_s32_u32(pixels3_1_24), (int32_t)t28_2);
-    int32x4_t t335_2 = vmlaq_n_s32(t333_2, vreinterpretq_s32_u32(pixels3_2_12), (int32_t)t28_2);
-    int32x4_t t335_3 = vmlaq_n_s32(t333_3, vreinterpretq_s32_u32(pixels3_3_12), (int32_t)t28_2);
-    uint16x8_t pixels4_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-    uint16x8_t pixels4_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
-    uint32x4_t pixels4_0_24 = vmovl_u16(vget_low_u16(pixels4_0_23));
-    uint32x4_t pixels4_1_24 = vmovl_high_u16(pixels4_0_23);
-    uint32x4_t pixels4_2_12 = vmovl_u16(vget_low_u16(pixels4_1_23));
-    uint32x4_t pixels4_3_12 = vmovl_high_u16(pixels4_1_23);
-    int32x4_t t337_0 = vmlaq_n_s32(t335_0, vreinterpretq_s32_u32(pixels4_0_24), (int32_t)t32_2);
-    int32x4_t t337_1 = vmlaq_n_s32(t335_1, vreinterpretq_s32_u32(pixels4_1_24), (int32_t)t32_2);
-    int32x4_t t337_2 = vmlaq_n_s32(t335_2, vreinterpretq_s32_u32(pixels4_2_12), (int32_t)t32_2);
-    int32x4_t t337_3 = vmlaq_n_s32(t335_3, vreinterpretq_s32_u32(pixels4_3_12), (int32_t)t32_2);
-    uint16x8_t pixels5_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-    uint16x8_t pixels5_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
-    uint32x4_t pixels5_0_24 = vmovl_u16(vget_low_u16(pixels5_0_23));
-    uint32x4_t pixels5_1_24 = vmovl_high_u16(pixels5_0_23);
-    uint32x4_t pixels5_2_12 = vmovl_u16(vget_low_u16(pixels5_1_23));
-    uint32x4_t pixels5_3_12 = vmovl_high_u16(pixels5_1_23);
-    int32x4_t t339_0 = vmlaq_n_s32(t337_0, vreinterpretq_s32_u32(pixels5_0_24), (int32_t)t36_2);
-    int32x4_t t339_1 = vmlaq_n_s32(t337_1, vreinterpretq_s32_u32(pixels5_1_24), (int32_t)t36_2);
-    int32x4_t t339_2 = vmlaq_n_s32(t337_2, vreinterpretq_s32_u32(pixels5_2_12), (int32_t)t36_2);
-    int32x4_t t339_3 = vmlaq_n_s32(t337_3, vreinterpretq_s32_u32(pixels5_3_12), (int32_t)t36_2);
-    uint16x8_t pixels6_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-    uint16x8_t pixels6_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
-    uint32x4_t pixels6_0_24 = vmovl_u16(vget_low_u16(pixels6_0_23));
-    uint32x4_t pixels6_1_24 = vmovl_high_u16(pixels6_0_23);
-    uint32x4_t pixels6_2_12 = vmovl_u16(vget_low_u16(pixels6_1_23));
-    uint32x4_t pixels6_3_12 = vmovl_high_u16(pixels6_1_23);
-    int32x4_t t341_0 = vmlaq_n_s32(t339_0, vreinterpretq_s32_u32(pixels6_0_24), (int32_t)t40_2);
-    int32x4_t t341_1 = vmlaq_n_s32(t339_1, vreinterpretq_s32_u32(pixels6_1_24), (int32_t)t40_2);
-    int32x4_t t341_2 = vmlaq_n_s32(t339_2, vreinterpretq_s32_u32(pixels6_2_12), (int32_t)t40_2);
-    int32x4_t t341_3 = vmlaq_n_s32(t339_3, vreinterpretq_s32_u32(pixels6_3_12), (int32_t)t40_2);
-    uint16x8_t pixels7_0_23 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-    uint16x8_t pixels7_1_23 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
-    uint32x4_t pixels7_0_24 = vmovl_u16(vget_low_u16(pixels7_0_23));
-    uint32x4_t pixels7_1_24 = vmovl_high_u16(pixels7_0_23);
-    uint32x4_t pixels7_2_12 = vmovl_u16(vget_low_u16(pixels7_1_23));
-    uint32x4_t pixels7_3_12 = vmovl_high_u16(pixels7_1_23);
-    int32x4_t t343_0 = vmlaq_n_s32(t341_0, vreinterpretq_s32_u32(pixels7_0_24), (int32_t)t44_2);
-    int32x4_t t343_1 = vmlaq_n_s32(t341_1, vreinterpretq_s32_u32(pixels7_1_24), (int32_t)t44_2);
-    int32x4_t t343_2 = vmlaq_n_s32(t341_2, vreinterpretq_s32_u32(pixels7_2_12), (int32_t)t44_2);
-    int32x4_t t343_3 = vmlaq_n_s32(t341_3, vreinterpretq_s32_u32(pixels7_3_12), (int32_t)t44_2);
-    int16x8_t value_0_12 = vrshrnq_n_s32(t343_0, t343_1, 7);
-    int16x8_t value_1_12 = vrshrnq_n_s32(t343_2, t343_3, 7);
-    int16x8_t t346_0 = vmaxq_s16(value_0_12, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t346_1 = vmaxq_s16(value_1_12, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t347_0 = vminq_u16(vreinterpretq_u16_s16(t346_0), t5_0_2);
-    uint16x8_t t347_1 = vminq_u16(vreinterpretq_u16_s16(t346_1), t5_1_2);
-    uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-    uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
-    int16x8_t t356_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_13), (int16_t)t18_2);
-    int16x8_t t356_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_13), (int16_t)t18_2);
-    uint16x8_t pixels1_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-    uint16x8_t pixels1_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
-    uint32x4_t pixels1_0_26 = vmovl_u16(vget_low_u16(pixels1_0_25));
-    uint32x4_t pixels1_1_26 = vmovl_high_u16(pixels1_0_25);
-    uint32x4_t pixels1_2_13 = vmovl_u16(vget_low_u16(pixels1_1_25));
-    uint32x4_t pixels1_3_13 = vmovl_high_u16(pixels1_1_25);
-    int32x4_t t356_0_2 = vmovl_s16(vget_low_s16(t356_0));
-    int32x4_t t356_1_2 = vmovl_high_s16(t356_0);
-    int32x4_t t356_2 = vmovl_s16(vget_low_s16(t356_1));
-    int32x4_t t356_3 = vmovl_high_s16(t356_1);
-    int32x4_t t358_0 = vmlaq_n_s32(t356_0_2, vreinterpretq_s32_u32(pixels1_0_26), (int32_t)t20_2);
-    int32x4_t t358_1 = vmlaq_n_s32(t356_1_2, vreinterpretq_s32_u32(pixels1_1_26), (int32_t)t20_2);
-    int32x4_t t358_2 = vmlaq_n_s32(t356_2, vreinterpretq_s32_u32(pixels1_2_13), (int32_t)t20_2);
-    int32x4_t t358_3 = vmlaq_n_s32(t356_3, vreinterpretq_s32_u32(pixels1_3_13), (int32_t)t20_2);
-    uint16x8_t pixels2_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-    uint16x8_t pixels2_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
-    uint32x4_t pixels2_0_26 = vmovl_u16(vget_low_u16(pixels2_0_25));
-    uint32x4_t pixels2_1_26 = vmovl_high_u16(pixels2_0_25);
-    uint32x4_t pixels2_2_13 = vmovl_u16(vget_low_u16(pixels2_1_25));
-    uint32x4_t pixels2_3_13 = vmovl_high_u16(pixels2_1_25);
-    int32x4_t t360_0 = vmlaq_n_s32(t358_0, vreinterpretq_s32_u32(pixels2_0_26), (int32_t)t24_2);
-    int32x4_t t360_1 = vmlaq_n_s32(t358_1, vreinterpretq_s32_u32(pixels2_1_26), (int32_t)t24_2);
-    int32x4_t t360_2 = vmlaq_n_s32(t358_2, vreinterpretq_s32_u32(pixels2_2_13), (int32_t)t24_2);
-    int32x4_t t360_3 = vmlaq_n_s32(t358_3, vreinterpretq_s32_u32(pixels2_3_13), (int32_t)t24_2);
-    uint16x8_t pixels3_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-    uint16x8_t pixels3_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
-    uint32x4_t pixels3_0_26 = vmovl_u16(vget_low_u16(pixels3_0_25));
-    uint32x4_t pixels3_1_26 = vmovl_high_u16(pixels3_0_25);
-    uint32x4_t pixels3_2_13 = vmovl_u16(vget_low_u16(pixels3_1_25));
-    uint32x4_t pixels3_3_13 = vmovl_high_u16(pixels3_1_25);
-    int32x4_t t362_0 = vmlaq_n_s32(t360_0, vreinterpretq_s32_u32(pixels3_0_26), (int32_t)t28_2);
-    int32x4_t t362_1 = vmlaq_n_s32(t360_1, vreinterpretq_s32_u32(pixels3_1_26), (int32_t)t28_2);
-    int32x4_t t362_2 = vmlaq_n_s32(t360_2, vreinterpretq_s32_u32(pixels3_2_13), (int32_t)t28_2);
-    int32x4_t t362_3 = vmlaq_n_s32(t360_3, vreinterpretq_s32_u32(pixels3_3_13), (int32_t)t28_2);
-    uint16x8_t pixels4_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-    uint16x8_t pixels4_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
-    uint32x4_t pixels4_0_26 = vmovl_u16(vget_low_u16(pixels4_0_25));
-    uint32x4_t pixels4_1_26 = vmovl_high_u16(pixels4_0_25);
-    uint32x4_t pixels4_2_13 = vmovl_u16(vget_low_u16(pixels4_1_25));
-    uint32x4_t pixels4_3_13 = vmovl_high_u16(pixels4_1_25);
-    int32x4_t t364_0 = vmlaq_n_s32(t362_0, vreinterpretq_s32_u32(pixels4_0_26), (int32_t)t32_2);
-    int32x4_t t364_1 = vmlaq_n_s32(t362_1, vreinterpretq_s32_u32(pixels4_1_26), (int32_t)t32_2);
-    int32x4_t t364_2 = vmlaq_n_s32(t362_2, vreinterpretq_s32_u32(pixels4_2_13), (int32_t)t32_2);
-    int32x4_t t364_3 = vmlaq_n_s32(t362_3, vreinterpretq_s32_u32(pixels4_3_13), (int32_t)t32_2);
-    uint16x8_t pixels5_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-    uint16x8_t pixels5_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
-    uint32x4_t pixels5_0_26 = vmovl_u16(vget_low_u16(pixels5_0_25));
-    uint32x4_t pixels5_1_26 = vmovl_high_u16(pixels5_0_25);
-    uint32x4_t pixels5_2_13 = vmovl_u16(vget_low_u16(pixels5_1_25));
-    uint32x4_t pixels5_3_13 = vmovl_high_u16(pixels5_1_25);
-    int32x4_t t366_0 = vmlaq_n_s32(t364_0, vreinterpretq_s32_u32(pixels5_0_26), (int32_t)t36_2);
-    int32x4_t t366_1 = vmlaq_n_s32(t364_1, vreinterpretq_s32_u32(pixels5_1_26), (int32_t)t36_2);
-    int32x4_t t366_2 = vmlaq_n_s32(t364_2, vreinterpretq_s32_u32(pixels5_2_13), (int32_t)t36_2);
-    int32x4_t t366_3 = vmlaq_n_s32(t364_3, vreinterpretq_s32_u32(pixels5_3_13), (int32_t)t36_2);
-    uint16x8_t pixels6_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-    uint16x8_t pixels6_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
-    uint32x4_t pixels6_0_26 = vmovl_u16(vget_low_u16(pixels6_0_25));
-    uint32x4_t pixels6_1_26 = vmovl_high_u16(pixels6_0_25);
-    uint32x4_t pixels6_2_13 = vmovl_u16(vget_low_u16(pixels6_1_25));
-    uint32x4_t pixels6_3_13 = vmovl_high_u16(pixels6_1_25);
-    int32x4_t t368_0 = vmlaq_n_s32(t366_0, vreinterpretq_s32_u32(pixels6_0_26), (int32_t)t40_2);
-    int32x4_t t368_1 = vmlaq_n_s32(t366_1, vreinterpretq_s32_u32(pixels6_1_26), (int32_t)t40_2);
-    int32x4_t t368_2 = vmlaq_n_s32(t366_2, vreinterpretq_s32_u32(pixels6_2_13), (int32_t)t40_2);
-    int32x4_t t368_3 = vmlaq_n_s32(t366_3, vreinterpretq_s32_u32(pixels6_3_13), (int32_t)t40_2);
-    uint16x8_t pixels7_0_25 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-    uint16x8_t pixels7_1_25 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
-    uint32x4_t pixels7_0_26 = vmovl_u16(vget_low_u16(pixels7_0_25));
-    uint32x4_t pixels7_1_26 = vmovl_high_u16(pixels7_0_25);
-    uint32x4_t pixels7_2_13 = vmovl_u16(vget_low_u16(pixels7_1_25));
-    uint32x4_t pixels7_3_13 = vmovl_high_u16(pixels7_1_25);
-    int32x4_t t370_0 = vmlaq_n_s32(t368_0, vreinterpretq_s32_u32(pixels7_0_26), (int32_t)t44_2);
-    int32x4_t t370_1 = vmlaq_n_s32(t368_1, vreinterpretq_s32_u32(pixels7_1_26), (int32_t)t44_2);
-    int32x4_t t370_2 = vmlaq_n_s32(t368_2, vreinterpretq_s32_u32(pixels7_2_13), (int32_t)t44_2);
-    int32x4_t t370_3 = vmlaq_n_s32(t368_3, vreinterpretq_s32_u32(pixels7_3_13), (int32_t)t44_2);
-    int16x8_t value_0_13 = vrshrnq_n_s32(t370_0, t370_1, 7);
-    int16x8_t value_1_13 = vrshrnq_n_s32(t370_2, t370_3, 7);
-    int16x8_t t373_0 = vmaxq_s16(value_0_13, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t373_1 = vmaxq_s16(value_1_13, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t374_0 = vminq_u16(vreinterpretq_u16_s16(t373_0), t5_0_2);
-    uint16x8_t t374_1 = vminq_u16(vreinterpretq_u16_s16(t373_1), t5_1_2);
-    uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-    uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
-    int16x8_t t383_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_14), (int16_t)t18_2);
-    int16x8_t t383_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_14), (int16_t)t18_2);
-    uint16x8_t pixels1_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-    uint16x8_t pixels1_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
-    uint32x4_t pixels1_0_28 = vmovl_u16(vget_low_u16(pixels1_0_27));
-    uint32x4_t pixels1_1_28 = vmovl_high_u16(pixels1_0_27);
-    uint32x4_t pixels1_2_14 = vmovl_u16(vget_low_u16(pixels1_1_27));
-    uint32x4_t pixels1_3_14 = vmovl_high_u16(pixels1_1_27);
-    int32x4_t t383_0_2 = vmovl_s16(vget_low_s16(t383_0));
-    int32x4_t t383_1_2 = vmovl_high_s16(t383_0);
-    int32x4_t t383_2 = vmovl_s16(vget_low_s16(t383_1));
-    int32x4_t t383_3 = vmovl_high_s16(t383_1);
-    int32x4_t t385_0 = vmlaq_n_s32(t383_0_2, vreinterpretq_s32_u32(pixels1_0_28), (int32_t)t20_2);
-    int32x4_t t385_1 = vmlaq_n_s32(t383_1_2, vreinterpretq_s32_u32(pixels1_1_28), (int32_t)t20_2);
-    int32x4_t t385_2 = vmlaq_n_s32(t383_2, vreinterpretq_s32_u32(pixels1_2_14), (int32_t)t20_2);
-    int32x4_t t385_3 = vmlaq_n_s32(t383_3, vreinterpretq_s32_u32(pixels1_3_14), (int32_t)t20_2);
-    uint16x8_t pixels2_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-    uint16x8_t pixels2_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
-    uint32x4_t pixels2_0_28 = vmovl_u16(vget_low_u16(pixels2_0_27));
-    uint32x4_t pixels2_1_28 = vmovl_high_u16(pixels2_0_27);
-    uint32x4_t pixels2_2_14 = vmovl_u16(vget_low_u16(pixels2_1_27));
-    uint32x4_t pixels2_3_14 = vmovl_high_u16(pixels2_1_27);
-    int32x4_t t387_0 = vmlaq_n_s32(t385_0, vreinterpretq_s32_u32(pixels2_0_28), (int32_t)t24_2);
-    int32x4_t t387_1 = vmlaq_n_s32(t385_1, vreinterpretq_s32_u32(pixels2_1_28), (int32_t)t24_2);
-    int32x4_t t387_2 = vmlaq_n_s32(t385_2, vreinterpretq_s32_u32(pixels2_2_14), (int32_t)t24_2);
-    int32x4_t t387_3 = vmlaq_n_s32(t385_3, vreinterpretq_s32_u32(pixels2_3_14), (int32_t)t24_2);
-    uint16x8_t pixels3_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-    uint16x8_t pixels3_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
-    uint32x4_t pixels3_0_28 = vmovl_u16(vget_low_u16(pixels3_0_27));
-    uint32x4_t pixels3_1_28 = vmovl_high_u16(pixels3_0_27);
-    uint32x4_t pixels3_2_14 = vmovl_u16(vget_low_u16(pixels3_1_27));
-    uint32x4_t pixels3_3_14 = vmovl_high_u16(pixels3_1_27);
-    int32x4_t t389_0 = vmlaq_n_s32(t387_0, vreinterpretq_s32_u32(pixels3_0_28), (int32_t)t28_2);
-    int32x4_t t389_1 = vmlaq_n_s32(t387_1, vreinterpretq_s32_u32(pixels3_1_28), (int32_t)t28_2);
-    int32x4_t t389_2 = vmlaq_n_s32(t387_2, vreinterpretq_s32_u32(pixels3_2_14), (int32_t)t28_2);
-    int32x4_t t389_3 = vmlaq_n_s32(t387_3, vreinterpretq_s32_u32(pixels3_3_14), (int32_t)t28_2);
-    uint16x8_t pixels4_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-    uint16x8_t pixels4_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
-    uint32x4_t pixels4_0_28 = vmovl_u16(vget_low_u16(pixels4_0_27));
-    uint32x4_t pixels4_1_28 = vmovl_high_u16(pixels4_0_27);
-    uint32x4_t pixels4_2_14 = vmovl_u16(vget_low_u16(pixels4_1_27));
-    uint32x4_t pixels4_3_14 = vmovl_high_u16(pixels4_1_27);
-    int32x4_t t391_0 = vmlaq_n_s32(t389_0, vreinterpretq_s32_u32(pixels4_0_28), (int32_t)t32_2);
-    int32x4_t t391_1 = vmlaq_n_s32(t389_1, vreinterpretq_s32_u32(pixels4_1_28), (int32_t)t32_2);
-    int32x4_t t391_2 = vmlaq_n_s32(t389_2, vreinterpretq_s32_u32(pixels4_2_14), (int32_t)t32_2);
-    int32x4_t t391_3 = vmlaq_n_s32(t389_3, vreinterpretq_s32_u32(pixels4_3_14), (int32_t)t32_2);
-    uint16x8_t pixels5_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-    uint16x8_t pixels5_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
-    uint32x4_t pixels5_0_28 = vmovl_u16(vget_low_u16(pixels5_0_27));
-    uint32x4_t pixels5_1_28 = vmovl_high_u16(pixels5_0_27);
-    uint32x4_t pixels5_2_14 = vmovl_u16(vget_low_u16(pixels5_1_27));
-    uint32x4_t pixels5_3_14 = vmovl_high_u16(pixels5_1_27);
-    int32x4_t t393_0 = vmlaq_n_s32(t391_0, vreinterpretq_s32_u32(pixels5_0_28), (int32_t)t36_2);
-    int32x4_t t393_1 = vmlaq_n_s32(t391_1, vreinterpretq_s32_u32(pixels5_1_28), (int32_t)t36_2);
-    int32x4_t t393_2 = vmlaq_n_s32(t391_2, vreinterpretq_s32_u32(pixels5_2_14), (int32_t)t36_2);
-    int32x4_t t393_3 = vmlaq_n_s32(t391_3, vreinterpretq_s32_u32(pixels5_3_14), (int32_t)t36_2);
-    uint16x8_t pixels6_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-    uint16x8_t pixels6_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
-    uint32x4_t pixels6_0_28 = vmovl_u16(vget_low_u16(pixels6_0_27));
-    uint32x4_t pixels6_1_28 = vmovl_high_u16(pixels6_0_27);
-    uint32x4_t pixels6_2_14 = vmovl_u16(vget_low_u16(pixels6_1_27));
-    uint32x4_t pixels6_3_14 = vmovl_high_u16(pixels6_1_27);
-    int32x4_t t395_0 = vmlaq_n_s32(t393_0, vreinterpretq_s32_u32(pixels6_0_28), (int32_t)t40_2);
-    int32x4_t t395_1 = vmlaq_n_s32(t393_1, vreinterpretq_s32_u32(pixels6_1_28), (int32_t)t40_2);
-    int32x4_t t395_2 = vmlaq_n_s32(t393_2, vreinterpretq_s32_u32(pixels6_2_14), (int32_t)t40_2);
-    int32x4_t t395_3 = vmlaq_n_s32(t393_3, vreinterpretq_s32_u32(pixels6_3_14), (int32_t)t40_2);
-    uint16x8_t pixels7_0_27 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-    uint16x8_t pixels7_1_27 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
-    uint32x4_t pixels7_0_28 = vmovl_u16(vget_low_u16(pixels7_0_27));
-    uint32x4_t pixels7_1_28 = vmovl_high_u16(pixels7_0_27);
-    uint32x4_t pixels7_2_14 = vmovl_u16(vget_low_u16(pixels7_1_27));
-    uint32x4_t pixels7_3_14 = vmovl_high_u16(pixels7_1_27);
-    int32x4_t t397_0 = vmlaq_n_s32(t395_0, vreinterpretq_s32_u32(pixels7_0_28), (int32_t)t44_2);
-    int32x4_t t397_1 = vmlaq_n_s32(t395_1, vreinterpretq_s32_u32(pixels7_1_28), (int32_t)t44_2);
-    int32x4_t t397_2 = vmlaq_n_s32(t395_2, vreinterpretq_s32_u32(pixels7_2_14), (int32_t)t44_2);
-    int32x4_t t397_3 = vmlaq_n_s32(t395_3, vreinterpretq_s32_u32(pixels7_3_14), (int32_t)t44_2);
-    int16x8_t value_0_14 = vrshrnq_n_s32(t397_0, t397_1, 7);
-    int16x8_t value_1_14 = vrshrnq_n_s32(t397_2, t397_3, 7);
-    int16x8_t t400_0 = vmaxq_s16(value_0_14, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t400_1 = vmaxq_s16(value_1_14, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t401_0 = vminq_u16(vreinterpretq_u16_s16(t400_0), t5_0_2);
-    uint16x8_t t401_1 = vminq_u16(vreinterpretq_u16_s16(t400_1), t5_1_2);
-    uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-    uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
-    int16x8_t t410_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_15), (int16_t)t18_2);
-    int16x8_t t410_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_15), (int16_t)t18_2);
-    uint16x8_t pixels1_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-    uint16x8_t pixels1_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
-    uint32x4_t pixels1_0_30 = vmovl_u16(vget_low_u16(pixels1_0_29));
-    uint32x4_t pixels1_1_30 = vmovl_high_u16(pixels1_0_29);
-    uint32x4_t pixels1_2_15 = vmovl_u16(vget_low_u16(pixels1_1_29));
-    uint32x4_t pixels1_3_15 = vmovl_high_u16(pixels1_1_29);
-    int32x4_t t410_0_2 = vmovl_s16(vget_low_s16(t410_0));
-    int32x4_t t410_1_2 = vmovl_high_s16(t410_0);
-    int32x4_t t410_2 = vmovl_s16(vget_low_s16(t410_1));
-    int32x4_t t410_3 = vmovl_high_s16(t410_1);
-    int32x4_t t412_0 = vmlaq_n_s32(t410_0_2, vreinterpretq_s32_u32(pixels1_0_30), (int32_t)t20_2);
-    int32x4_t t412_1 = vmlaq_n_s32(t410_1_2, vreinterpretq_s32_u32(pixels1_1_30), (int32_t)t20_2);
-    int32x4_t t412_2 = vmlaq_n_s32(t410_2, vreinterpretq_s32_u32(pixels1_2_15), (int32_t)t20_2);
-    int32x4_t t412_3 = vmlaq_n_s32(t410_3, vreinterpretq_s32_u32(pixels1_3_15), (int32_t)t20_2);
-    uint16x8_t pixels2_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-    uint16x8_t pixels2_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
-    uint32x4_t pixels2_0_30 = vmovl_u16(vget_low_u16(pixels2_0_29));
-    uint32x4_t pixels2_1_30 = vmovl_high_u16(pixels2_0_29);
-    uint32x4_t pixels2_2_15 = vmovl_u16(vget_low_u16(pixels2_1_29));
-    uint32x4_t pixels2_3_15 = vmovl_high_u16(pixels2_1_29);
-    int32x4_t t414_0 = vmlaq_n_s32(t412_0, vreinterpretq_s32_u32(pixels2_0_30), (int32_t)t24_2);
-    int32x4_t t414_1 = vmlaq_n_s32(t412_1, vreinterpretq_s32_u32(pixels2_1_30), (int32_t)t24_2);
-    int32x4_t t414_2 = vmlaq_n_s32(t412_2, vreinterpretq_s32_u32(pixels2_2_15), (int32_t)t24_2);
-    int32x4_t t414_3 = vmlaq_n_s32(t412_3, vreinterpretq_s32_u32(pixels2_3_15), (int32_t)t24_2);
-    uint16x8_t pixels3_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-    uint16x8_t pixels3_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
-    uint32x4_t pixels3_0_30 = vmovl_u16(vget_low_u16(pixels3_0_29));
-    uint32x4_t pixels3_1_30 = vmovl_high_u16(pixels3_0_29);
-    uint32x4_t pixels3_2_15 = vmovl_u16(vget_low_u16(pixels3_1_29));
-    uint32x4_t pixels3_3_15 = vmovl_high_u16(pixels3_1_29);
-    int32x4_t t416_0 = vmlaq_n_s32(t414_0, vreinterpretq_s32_u32(pixels3_0_30), (int32_t)t28_2);
-    int32x4_t t416_1 = vmlaq_n_s32(t414_1, vreinterpretq_s32_u32(pixels3_1_30), (int32_t)t28_2);
-    int32x4_t t416_2 = vmlaq_n_s32(t414_2, vreinterpretq_s32_u32(pixels3_2_15), (int32_t)t28_2);
-    int32x4_t t416_3 = vmlaq_n_s32(t414_3, vreinterpretq_s32_u32(pixels3_3_15), (int32_t)t28_2);
-    uint16x8_t pixels4_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-    uint16x8_t pixels4_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
-    uint32x4_t pixels4_0_30 = vmovl_u16(vget_low_u16(pixels4_0_29));
-    uint32x4_t pixels4_1_30 = vmovl_high_u16(pixels4_0_29);
-    uint32x4_t pixels4_2_15 = vmovl_u16(vget_low_u16(pixels4_1_29));
-    uint32x4_t pixels4_3_15 = vmovl_high_u16(pixels4_1_29);
-    int32x4_t t418_0 = vmlaq_n_s32(t416_0, vreinterpretq_s32_u32(pixels4_0_30), (int32_t)t32_2);
-    int32x4_t t418_1 = vmlaq_n_s32(t416_1, vreinterpretq_s32_u32(pixels4_1_30), (int32_t)t32_2);
-    int32x4_t t418_2 = vmlaq_n_s32(t416_2, vreinterpretq_s32_u32(pixels4_2_15), (int32_t)t32_2);
-    int32x4_t t418_3 = vmlaq_n_s32(t416_3, vreinterpretq_s32_u32(pixels4_3_15), (int32_t)t32_2);
-    uint16x8_t pixels5_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-    uint16x8_t pixels5_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
-    uint32x4_t pixels5_0_30 = vmovl_u16(vget_low_u16(pixels5_0_29));
-    uint32x4_t pixels5_1_30 = vmovl_high_u16(pixels5_0_29);
-    uint32x4_t pixels5_2_15 = vmovl_u16(vget_low_u16(pixels5_1_29));
-    uint32x4_t pixels5_3_15 = vmovl_high_u16(pixels5_1_29);
-    int32x4_t t420_0 = vmlaq_n_s32(t418_0, vreinterpretq_s32_u32(pixels5_0_30), (int32_t)t36_2);
-    int32x4_t t420_1 = vmlaq_n_s32(t418_1, vreinterpretq_s32_u32(pixels5_1_30), (int32_t)t36_2);
-    int32x4_t t420_2 = vmlaq_n_s32(t418_2, vreinterpretq_s32_u32(pixels5_2_15), (int32_t)t36_2);
-    int32x4_t t420_3 = vmlaq_n_s32(t418_3, vreinterpretq_s32_u32(pixels5_3_15), (int32_t)t36_2);
-    uint16x8_t pixels6_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-    uint16x8_t pixels6_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
-    uint32x4_t pixels6_0_30 = vmovl_u16(vget_low_u16(pixels6_0_29));
-    uint32x4_t pixels6_1_30 = vmovl_high_u16(pixels6_0_29);
-    uint32x4_t pixels6_2_15 = vmovl_u16(vget_low_u16(pixels6_1_29));
-    uint32x4_t pixels6_3_15 = vmovl_high_u16(pixels6_1_29);
-    int32x4_t t422_0 = vmlaq_n_s32(t420_0, vreinterpretq_s32_u32(pixels6_0_30), (int32_t)t40_2);
-    int32x4_t t422_1 = vmlaq_n_s32(t420_1, vreinterpretq_s32_u32(pixels6_1_30), (int32_t)t40_2);
-    int32x4_t t422_2 = vmlaq_n_s32(t420_2, vreinterpretq_s32_u32(pixels6_2_15), (int32_t)t40_2);
-    int32x4_t t422_3 = vmlaq_n_s32(t420_3, vreinterpretq_s32_u32(pixels6_3_15), (int32_t)t40_2);
-    uint16x8_t pixels7_0_29 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-    uint16x8_t pixels7_1_29 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
-    uint32x4_t pixels7_0_30 = vmovl_u16(vget_low_u16(pixels7_0_29));
-    uint32x4_t pixels7_1_30 = vmovl_high_u16(pixels7_0_29);
-    uint32x4_t pixels7_2_15 = vmovl_u16(vget_low_u16(pixels7_1_29));
-    uint32x4_t pixels7_3_15 = vmovl_high_u16(pixels7_1_29);
-    int32x4_t t424_0 = vmlaq_n_s32(t422_0, vreinterpretq_s32_u32(pixels7_0_30), (int32_t)t44_2);
-    int32x4_t t424_1 = vmlaq_n_s32(t422_1, vreinterpretq_s32_u32(pixels7_1_30), (int32_t)t44_2);
-    int32x4_t t424_2 = vmlaq_n_s32(t422_2, vreinterpretq_s32_u32(pixels7_2_15), (int32_t)t44_2);
-    int32x4_t t424_3 = vmlaq_n_s32(t422_3, vreinterpretq_s32_u32(pixels7_3_15), (int32_t)t44_2);
-    int16x8_t value_0_15 = vrshrnq_n_s32(t424_0, t424_1, 7);
-    int16x8_t value_1_15 = vrshrnq_n_s32(t424_2, t424_3, 7);
-    int16x8_t t427_0 = vmaxq_s16(value_0_15, vreinterpretq_s16_u16(k0_2));
-    int16x8_t t427_1 = vmaxq_s16(value_1_15, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t428_0 = vminq_u16(vreinterpretq_u16_s16(t427_0), t5_0_2);
-    uint16x8_t t428_1 = vminq_u16(vreinterpretq_u16_s16(t427_1), t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
-    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
-    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
-    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
-    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
-    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
-    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
-    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
-    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
-    int16x8_t t19_0_3 = vmulq_n_s16(vreinterpretq_s16_u16(t50_0), (int16_t)t18_3);
-    int16x8_t t19_1_3 = vmulq_n_s16(vreinterpretq_s16_u16(t50_1), (int16_t)t18_3);
-    uint32x4_t pixels1_0_31 = vmovl_u16(vget_low_u16(t77_0));
-    uint32x4_t pixels1_1_31 = vmovl_high_u16(t77_0);
-    uint32x4_t pixels1_2_16 = vmovl_u16(vget_low_u16(t77_1));
-    uint32x4_t pixels1_3_16 = vmovl_high_u16(t77_1);
+    int16x8_t t19_0_3 = vmulq_n_s16(vreinterpretq_s16_u16(t50_0),
+        (int16_t)taps_table[daedalus_clip(t16_3, 0, 63)][0]);
+    int16x8_t t19_1_3 = vmulq_n_s16(vreinterpretq_s16_u16(t50_1),
+        (int16_t)taps_table[daedalus_clip(t16_3, 0, 63)][0]);
+    uint32x4_t pixels1_0_17 = vmovl_u16(vget_low_u16(t77_0));
+    uint32x4_t pixels1_1_17 = vmovl_high_u16(t77_0);
+    uint32x4_t pixels1_2_9 = vmovl_u16(vget_low_u16(t77_1));
+    uint32x4_t pixels1_3_9 = vmovl_high_u16(t77_1);
     int32x4_t t19_0_4 = vmovl_s16(vget_low_s16(t19_0_3));
     int32x4_t t19_1_4 = vmovl_high_s16(t19_0_3);
     int32x4_t t19_2_2 = vmovl_s16(vget_low_s16(t19_1_3));
     int32x4_t t19_3_2 = vmovl_high_s16(t19_1_3);
-    int32x4_t t22_0_2 = vmlaq_n_s32(t19_0_4, vreinterpretq_s32_u32(pixels1_0_31), (int32_t)t20_3);
-    int32x4_t t22_1_2 = vmlaq_n_s32(t19_1_4, vreinterpretq_s32_u32(pixels1_1_31), (int32_t)t20_3);
-    int32x4_t t22_2_2 = vmlaq_n_s32(t19_2_2, vreinterpretq_s32_u32(pixels1_2_16), (int32_t)t20_3);
-    int32x4_t t22_3_2 = vmlaq_n_s32(t19_3_2, vreinterpretq_s32_u32(pixels1_3_16), (int32_t)t20_3);
-    uint32x4_t pixels2_0_31 = vmovl_u16(vget_low_u16(t104_0));
-    uint32x4_t pixels2_1_31 = vmovl_high_u16(t104_0);
-    uint32x4_t pixels2_2_16 = vmovl_u16(vget_low_u16(t104_1));
-    uint32x4_t pixels2_3_16 = vmovl_high_u16(t104_1);
-    int32x4_t t26_0_2 = vmlaq_n_s32(t22_0_2, vreinterpretq_s32_u32(pixels2_0_31), (int32_t)t24_3);
-    int32x4_t t26_1_2 = vmlaq_n_s32(t22_1_2, vreinterpretq_s32_u32(pixels2_1_31), (int32_t)t24_3);
-    int32x4_t t26_2_2 = vmlaq_n_s32(t22_2_2, vreinterpretq_s32_u32(pixels2_2_16), (int32_t)t24_3);
-    int32x4_t t26_3_2 = vmlaq_n_s32(t22_3_2, vreinterpretq_s32_u32(pixels2_3_16), (int32_t)t24_3);
-    uint32x4_t pixels3_0_31 = vmovl_u16(vget_low_u16(t131_0));
-    uint32x4_t pixels3_1_31 = vmovl_high_u16(t131_0);
-    uint32x4_t pixels3_2_16 = vmovl_u16(vget_low_u16(t131_1));
-    uint32x4_t pixels3_3_16 = vmovl_high_u16(t131_1);
-    int32x4_t t30_0_2 = vmlaq_n_s32(t26_0_2, vreinterpretq_s32_u32(pixels3_0_31), (int32_t)t28_3);
-    int32x4_t t30_1_2 = vmlaq_n_s32(t26_1_2, vreinterpretq_s32_u32(pixels3_1_31), (int32_t)t28_3);
-    int32x4_t t30_2_2 = vmlaq_n_s32(t26_2_2, vreinterpretq_s32_u32(pixels3_2_16), (int32_t)t28_3);
-    int32x4_t t30_3_2 = vmlaq_n_s32(t26_3_2, vreinterpretq_s32_u32(pixels3_3_16), (int32_t)t28_3);
-    uint32x4_t pixels4_0_31 = vmovl_u16(vget_low_u16(t158_0));
-    uint32x4_t pixels4_1_31 = vmovl_high_u16(t158_0);
-    uint32x4_t pixels4_2_16 = vmovl_u16(vget_low_u16(t158_1));
-    uint32x4_t pixels4_3_16 = vmovl_high_u16(t158_1);
-    int32x4_t t34_0_2 = vmlaq_n_s32(t30_0_2, vreinterpretq_s32_u32(pixels4_0_31), (int32_t)t32_3);
-    int32x4_t t34_1_2 = vmlaq_n_s32(t30_1_2, vreinterpretq_s32_u32(pixels4_1_31), (int32_t)t32_3);
-    int32x4_t t34_2_2 = vmlaq_n_s32(t30_2_2, vreinterpretq_s32_u32(pixels4_2_16), (int32_t)t32_3);
-    int32x4_t t34_3_2 = vmlaq_n_s32(t30_3_2, vreinterpretq_s32_u32(pixels4_3_16), (int32_t)t32_3);
-    uint32x4_t pixels5_0_31 = vmovl_u16(vget_low_u16(t185_0));
-    uint32x4_t pixels5_1_31 = vmovl_high_u16(t185_0);
-    uint32x4_t pixels5_2_16 = vmovl_u16(vget_low_u16(t185_1));
-    uint32x4_t pixels5_3_16 = vmovl_high_u16(t185_1);
-    int32x4_t t38_0_2 = vmlaq_n_s32(t34_0_2, vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t36_3);
-    int32x4_t t38_1_2 = vmlaq_n_s32(t34_1_2, vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t36_3);
-    int32x4_t t38_2_2 = vmlaq_n_s32(t34_2_2, vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t36_3);
-    int32x4_t t38_3_2 = vmlaq_n_s32(t34_3_2, vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t36_3);
-    uint32x4_t pixels6_0_31 = vmovl_u16(vget_low_u16(t212_0));
-    uint32x4_t pixels6_1_31 = vmovl_high_u16(t212_0);
-    uint32x4_t pixels6_2_16 = vmovl_u16(vget_low_u16(t212_1));
-    uint32x4_t pixels6_3_16 = vmovl_high_u16(t212_1);
-    int32x4_t t42_0_2 = vmlaq_n_s32(t38_0_2, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t40_3);
-    int32x4_t t42_1_2 = vmlaq_n_s32(t38_1_2, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t40_3);
-    int32x4_t t42_2_2 = vmlaq_n_s32(t38_2_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t40_3);
-    int32x4_t t42_3_2 = vmlaq_n_s32(t38_3_2, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t40_3);
-    uint32x4_t pixels7_0_31 = vmovl_u16(vget_low_u16(t239_0));
-    uint32x4_t pixels7_1_31 = vmovl_high_u16(t239_0);
-    uint32x4_t pixels7_2_16 = vmovl_u16(vget_low_u16(t239_1));
-    uint32x4_t pixels7_3_16 = vmovl_high_u16(t239_1);
-    int32x4_t t46_0_2 = vmlaq_n_s32(t42_0_2, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t44_3);
-    int32x4_t t46_1_2 = vmlaq_n_s32(t42_1_2, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t44_3);
-    int32x4_t t46_2_2 = vmlaq_n_s32(t42_2_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t44_3);
-    int32x4_t t46_3_2 = vmlaq_n_s32(t42_3_2, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t44_3);
-    int16x8_t value_0_16 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
-    int16x8_t value_1_16 = vrshrnq_n_s32(t46_2_2, t46_3_2, 7);
+    int32x4_t t22_0_2 = vmlaq_n_s32(t19_0_4, vreinterpretq_s32_u32(pixels1_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    int32x4_t t22_1_2 = vmlaq_n_s32(t19_1_4, vreinterpretq_s32_u32(pixels1_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    int32x4_t t22_2_2 = vmlaq_n_s32(t19_2_2, vreinterpretq_s32_u32(pixels1_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    int32x4_t t22_3_2 = vmlaq_n_s32(t19_3_2, vreinterpretq_s32_u32(pixels1_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    uint32x4_t pixels2_0_17 = vmovl_u16(vget_low_u16(t104_0));
+    uint32x4_t pixels2_1_17 = vmovl_high_u16(t104_0);
+    uint32x4_t pixels2_2_9 = vmovl_u16(vget_low_u16(t104_1));
+    uint32x4_t pixels2_3_9 = vmovl_high_u16(t104_1);
+    int32x4_t t26_0_2 = vmlaq_n_s32(t22_0_2, vreinterpretq_s32_u32(pixels2_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    int32x4_t t26_1_2 = vmlaq_n_s32(t22_1_2, vreinterpretq_s32_u32(pixels2_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    int32x4_t t26_2_2 = vmlaq_n_s32(t22_2_2, vreinterpretq_s32_u32(pixels2_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    int32x4_t t26_3_2 = vmlaq_n_s32(t22_3_2, vreinterpretq_s32_u32(pixels2_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    uint32x4_t pixels3_0_17 = vmovl_u16(vget_low_u16(t131_0));
+    uint32x4_t pixels3_1_17 = vmovl_high_u16(t131_0);
+    uint32x4_t pixels3_2_9 = vmovl_u16(vget_low_u16(t131_1));
+    uint32x4_t pixels3_3_9 = vmovl_high_u16(t131_1);
+    int32x4_t t30_0_2 = vmlaq_n_s32(t26_0_2, vreinterpretq_s32_u32(pixels3_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    int32x4_t t30_1_2 = vmlaq_n_s32(t26_1_2, vreinterpretq_s32_u32(pixels3_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    int32x4_t t30_2_2 = vmlaq_n_s32(t26_2_2, vreinterpretq_s32_u32(pixels3_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    int32x4_t t30_3_2 = vmlaq_n_s32(t26_3_2, vreinterpretq_s32_u32(pixels3_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    uint32x4_t pixels4_0_17 = vmovl_u16(vget_low_u16(t158_0));
+    uint32x4_t pixels4_1_17 = vmovl_high_u16(t158_0);
+    uint32x4_t pixels4_2_9 = vmovl_u16(vget_low_u16(t158_1));
+    uint32x4_t pixels4_3_9 = vmovl_high_u16(t158_1);
+    int32x4_t t34_0_2 = vmlaq_n_s32(t30_0_2, vreinterpretq_s32_u32(pixels4_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    int32x4_t t34_1_2 = vmlaq_n_s32(t30_1_2, vreinterpretq_s32_u32(pixels4_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    int32x4_t t34_2_2 = vmlaq_n_s32(t30_2_2, vreinterpretq_s32_u32(pixels4_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    int32x4_t t34_3_2 = vmlaq_n_s32(t30_3_2, vreinterpretq_s32_u32(pixels4_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    uint32x4_t pixels5_0_17 = vmovl_u16(vget_low_u16(t185_0));
+    uint32x4_t pixels5_1_17 = vmovl_high_u16(t185_0);
+    uint32x4_t pixels5_2_9 = vmovl_u16(vget_low_u16(t185_1));
+    uint32x4_t pixels5_3_9 = vmovl_high_u16(t185_1);
+    int32x4_t t38_0_2 = vmlaq_n_s32(t34_0_2, vreinterpretq_s32_u32(pixels5_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    int32x4_t t38_1_2 = vmlaq_n_s32(t34_1_2, vreinterpretq_s32_u32(pixels5_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    int32x4_t t38_2_2 = vmlaq_n_s32(t34_2_2, vreinterpretq_s32_u32(pixels5_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    int32x4_t t38_3_2 = vmlaq_n_s32(t34_3_2, vreinterpretq_s32_u32(pixels5_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    uint32x4_t pixels6_0_17 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_17 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_9 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_9 = vmovl_high_u16(t212_1);
+    int32x4_t t42_0_2 = vmlaq_n_s32(t38_0_2, vreinterpretq_s32_u32(pixels6_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    int32x4_t t42_1_2 = vmlaq_n_s32(t38_1_2, vreinterpretq_s32_u32(pixels6_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    int32x4_t t42_2_2 = vmlaq_n_s32(t38_2_2, vreinterpretq_s32_u32(pixels6_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    int32x4_t t42_3_2 = vmlaq_n_s32(t38_3_2, vreinterpretq_s32_u32(pixels6_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    uint32x4_t pixels7_0_17 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_17 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_9 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_9 = vmovl_high_u16(t239_1);
+    int32x4_t t46_0_2 = vmlaq_n_s32(t42_0_2, vreinterpretq_s32_u32(pixels7_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int32x4_t t46_1_2 = vmlaq_n_s32(t42_1_2, vreinterpretq_s32_u32(pixels7_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int32x4_t t46_2_2 = vmlaq_n_s32(t42_2_2, vreinterpretq_s32_u32(pixels7_2_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int32x4_t t46_3_2 = vmlaq_n_s32(t42_3_2, vreinterpretq_s32_u32(pixels7_3_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int16x8_t value_0_9 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
+    int16x8_t value_1_9 = vrshrnq_n_s32(t46_2_2, t46_3_2, 7);
     uint16x8_t k0_3 = vdupq_n_u16((uint16_t)(0));
-    int16x8_t t49_0_2 = vmaxq_s16(value_0_16, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t49_1_2 = vmaxq_s16(value_1_16, vreinterpretq_s16_u16(k0_3));
+    int16x8_t t49_0_2 = vmaxq_s16(value_0_9, vreinterpretq_s16_u16(k0_3));
+    int16x8_t t49_1_2 = vmaxq_s16(value_1_9, vreinterpretq_s16_u16(k0_3));
     uint16x8_t t5_0_3 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
@@ -1484,312 +940,1586 @@ static inline void all_items_vp9_mc_16hv_high__vector_rows8(uint16_t *dst, ptrdi
     uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1_2), t5_1_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out_0);
     vst1q_u16(&((uint16_t *)(dst))[8], out_1);
-    int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_0_31), (int32_t)t18_3);
-    int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_1_31), (int32_t)t18_3);
-    int32x4_t t52_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_2_16), (int32_t)t18_3);
-    int32x4_t t52_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_3_16), (int32_t)t18_3);
-    int32x4_t t54_0 = vmlaq_n_s32(t52_0, vreinterpretq_s32_u32(pixels2_0_31), (int32_t)t20_3);
-    int32x4_t t54_1 = vmlaq_n_s32(t52_1, vreinterpretq_s32_u32(pixels2_1_31), (int32_t)t20_3);
-    int32x4_t t54_2 = vmlaq_n_s32(t52_2, vreinterpretq_s32_u32(pixels2_2_16), (int32_t)t20_3);
-    int32x4_t t54_3 = vmlaq_n_s32(t52_3, vreinterpretq_s32_u32(pixels2_3_16), (int32_t)t20_3);
-    int32x4_t t56_0 = vmlaq_n_s32(t54_0, vreinterpretq_s32_u32(pixels3_0_31), (int32_t)t24_3);
-    int32x4_t t56_1 = vmlaq_n_s32(t54_1, vreinterpretq_s32_u32(pixels3_1_31), (int32_t)t24_3);
-    int32x4_t t56_2 = vmlaq_n_s32(t54_2, vreinterpretq_s32_u32(pixels3_2_16), (int32_t)t24_3);
-    int32x4_t t56_3 = vmlaq_n_s32(t54_3, vreinterpretq_s32_u32(pixels3_3_16), (int32_t)t24_3);
-    int32x4_t t58_0 = vmlaq_n_s32(t56_0, vreinterpretq_s32_u32(pixels4_0_31), (int32_t)t28_3);
-    int32x4_t t58_1 = vmlaq_n_s32(t56_1, vreinterpretq_s32_u32(pixels4_1_31), (int32_t)t28_3);
-    int32x4_t t58_2 = vmlaq_n_s32(t56_2, vreinterpretq_s32_u32(pixels4_2_16), (int32_t)t28_3);
-    int32x4_t t58_3 = vmlaq_n_s32(t56_3, vreinterpretq_s32_u32(pixels4_3_16), (int32_t)t28_3);
-    int32x4_t t60_0 = vmlaq_n_s32(t58_0, vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t32_3);
-    int32x4_t t60_1 = vmlaq_n_s32(t58_1, vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t32_3);
-    int32x4_t t60_2 = vmlaq_n_s32(t58_2, vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t32_3);
-    int32x4_t t60_3 = vmlaq_n_s32(t58_3, vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t32_3);
-    int32x4_t t62_0 = vmlaq_n_s32(t60_0, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t36_3);
-    int32x4_t t62_1 = vmlaq_n_s32(t60_1, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t36_3);
-    int32x4_t t62_2 = vmlaq_n_s32(t60_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t36_3);
-    int32x4_t t62_3 = vmlaq_n_s32(t60_3, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t36_3);
-    int32x4_t t64_0 = vmlaq_n_s32(t62_0, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t40_3);
-    int32x4_t t64_1 = vmlaq_n_s32(t62_1, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t40_3);
-    int32x4_t t64_2 = vmlaq_n_s32(t62_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t40_3);
-    int32x4_t t64_3 = vmlaq_n_s32(t62_3, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t40_3);
-    uint32x4_t pixels7_0_32 = vmovl_u16(vget_low_u16(t266_0));
-    uint32x4_t pixels7_1_32 = vmovl_high_u16(t266_0);
-    uint32x4_t pixels7_2_17 = vmovl_u16(vget_low_u16(t266_1));
-    uint32x4_t pixels7_3_17 = vmovl_high_u16(t266_1);
-    int32x4_t t66_0 = vmlaq_n_s32(t64_0, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t44_3);
-    int32x4_t t66_1 = vmlaq_n_s32(t64_1, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t44_3);
-    int32x4_t t66_2 = vmlaq_n_s32(t64_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t44_3);
-    int32x4_t t66_3 = vmlaq_n_s32(t64_3, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t44_3);
-    int16x8_t value_0_17 = vrshrnq_n_s32(t66_0, t66_1, 7);
-    int16x8_t value_1_17 = vrshrnq_n_s32(t66_2, t66_3, 7);
-    int16x8_t t69_0_2 = vmaxq_s16(value_0_17, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t69_1_2 = vmaxq_s16(value_1_17, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_2 = vminq_u16(vreinterpretq_u16_s16(t69_0_2), t5_0_3);
-    uint16x8_t out_1_2 = vminq_u16(vreinterpretq_u16_s16(t69_1_2), t5_1_3);
+    int32_t t16_4 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
+    int16x8_t t248_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_9),
+        (int16_t)taps_table[daedalus_clip(t16_4, 0, 63)][0]);
+    int16x8_t t248_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_9),
+        (int16_t)taps_table[daedalus_clip(t16_4, 0, 63)][0]);
+    uint16x8_t pixels1_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    uint16x8_t pixels1_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
+    uint32x4_t pixels1_0_19 = vmovl_u16(vget_low_u16(pixels1_0_18));
+    uint32x4_t pixels1_1_19 = vmovl_high_u16(pixels1_0_18);
+    uint32x4_t pixels1_2_10 = vmovl_u16(vget_low_u16(pixels1_1_18));
+    uint32x4_t pixels1_3_10 = vmovl_high_u16(pixels1_1_18);
+    int32x4_t t248_0_2 = vmovl_s16(vget_low_s16(t248_0));
+    int32x4_t t248_1_2 = vmovl_high_s16(t248_0);
+    int32x4_t t248_2 = vmovl_s16(vget_low_s16(t248_1));
+    int32x4_t t248_3 = vmovl_high_s16(t248_1);
+    int32x4_t t250_0 = vmlaq_n_s32(t248_0_2, vreinterpretq_s32_u32(pixels1_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    int32x4_t t250_1 = vmlaq_n_s32(t248_1_2, vreinterpretq_s32_u32(pixels1_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    int32x4_t t250_2 = vmlaq_n_s32(t248_2, vreinterpretq_s32_u32(pixels1_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    int32x4_t t250_3 = vmlaq_n_s32(t248_3, vreinterpretq_s32_u32(pixels1_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    uint16x8_t pixels2_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    uint16x8_t pixels2_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
+    uint32x4_t pixels2_0_19 = vmovl_u16(vget_low_u16(pixels2_0_18));
+    uint32x4_t pixels2_1_19 = vmovl_high_u16(pixels2_0_18);
+    uint32x4_t pixels2_2_10 = vmovl_u16(vget_low_u16(pixels2_1_18));
+    uint32x4_t pixels2_3_10 = vmovl_high_u16(pixels2_1_18);
+    int32x4_t t252_0 = vmlaq_n_s32(t250_0, vreinterpretq_s32_u32(pixels2_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    int32x4_t t252_1 = vmlaq_n_s32(t250_1, vreinterpretq_s32_u32(pixels2_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    int32x4_t t252_2 = vmlaq_n_s32(t250_2, vreinterpretq_s32_u32(pixels2_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    int32x4_t t252_3 = vmlaq_n_s32(t250_3, vreinterpretq_s32_u32(pixels2_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    uint16x8_t pixels3_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint16x8_t pixels3_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
+    uint32x4_t pixels3_0_19 = vmovl_u16(vget_low_u16(pixels3_0_18));
+    uint32x4_t pixels3_1_19 = vmovl_high_u16(pixels3_0_18);
+    uint32x4_t pixels3_2_10 = vmovl_u16(vget_low_u16(pixels3_1_18));
+    uint32x4_t pixels3_3_10 = vmovl_high_u16(pixels3_1_18);
+    int32x4_t t254_0 = vmlaq_n_s32(t252_0, vreinterpretq_s32_u32(pixels3_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    int32x4_t t254_1 = vmlaq_n_s32(t252_1, vreinterpretq_s32_u32(pixels3_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    int32x4_t t254_2 = vmlaq_n_s32(t252_2, vreinterpretq_s32_u32(pixels3_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    int32x4_t t254_3 = vmlaq_n_s32(t252_3, vreinterpretq_s32_u32(pixels3_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    uint16x8_t pixels4_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint16x8_t pixels4_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
+    uint32x4_t pixels4_0_19 = vmovl_u16(vget_low_u16(pixels4_0_18));
+    uint32x4_t pixels4_1_19 = vmovl_high_u16(pixels4_0_18);
+    uint32x4_t pixels4_2_10 = vmovl_u16(vget_low_u16(pixels4_1_18));
+    uint32x4_t pixels4_3_10 = vmovl_high_u16(pixels4_1_18);
+    int32x4_t t256_0 = vmlaq_n_s32(t254_0, vreinterpretq_s32_u32(pixels4_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    int32x4_t t256_1 = vmlaq_n_s32(t254_1, vreinterpretq_s32_u32(pixels4_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    int32x4_t t256_2 = vmlaq_n_s32(t254_2, vreinterpretq_s32_u32(pixels4_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    int32x4_t t256_3 = vmlaq_n_s32(t254_3, vreinterpretq_s32_u32(pixels4_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    uint16x8_t pixels5_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    uint16x8_t pixels5_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
+    uint32x4_t pixels5_0_19 = vmovl_u16(vget_low_u16(pixels5_0_18));
+    uint32x4_t pixels5_1_19 = vmovl_high_u16(pixels5_0_18);
+    uint32x4_t pixels5_2_10 = vmovl_u16(vget_low_u16(pixels5_1_18));
+    uint32x4_t pixels5_3_10 = vmovl_high_u16(pixels5_1_18);
+    int32x4_t t258_0 = vmlaq_n_s32(t256_0, vreinterpretq_s32_u32(pixels5_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    int32x4_t t258_1 = vmlaq_n_s32(t256_1, vreinterpretq_s32_u32(pixels5_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    int32x4_t t258_2 = vmlaq_n_s32(t256_2, vreinterpretq_s32_u32(pixels5_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    int32x4_t t258_3 = vmlaq_n_s32(t256_3, vreinterpretq_s32_u32(pixels5_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    uint16x8_t pixels6_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    uint16x8_t pixels6_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
+    uint32x4_t pixels6_0_19 = vmovl_u16(vget_low_u16(pixels6_0_18));
+    uint32x4_t pixels6_1_19 = vmovl_high_u16(pixels6_0_18);
+    uint32x4_t pixels6_2_10 = vmovl_u16(vget_low_u16(pixels6_1_18));
+    uint32x4_t pixels6_3_10 = vmovl_high_u16(pixels6_1_18);
+    int32x4_t t260_0 = vmlaq_n_s32(t258_0, vreinterpretq_s32_u32(pixels6_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    int32x4_t t260_1 = vmlaq_n_s32(t258_1, vreinterpretq_s32_u32(pixels6_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    int32x4_t t260_2 = vmlaq_n_s32(t258_2, vreinterpretq_s32_u32(pixels6_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    int32x4_t t260_3 = vmlaq_n_s32(t258_3, vreinterpretq_s32_u32(pixels6_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    uint16x8_t pixels7_0_18 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    uint16x8_t pixels7_1_18 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
+    uint32x4_t pixels7_0_19 = vmovl_u16(vget_low_u16(pixels7_0_18));
+    uint32x4_t pixels7_1_19 = vmovl_high_u16(pixels7_0_18);
+    uint32x4_t pixels7_2_10 = vmovl_u16(vget_low_u16(pixels7_1_18));
+    uint32x4_t pixels7_3_10 = vmovl_high_u16(pixels7_1_18);
+    int32x4_t t262_0 = vmlaq_n_s32(t260_0, vreinterpretq_s32_u32(pixels7_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int32x4_t t262_1 = vmlaq_n_s32(t260_1, vreinterpretq_s32_u32(pixels7_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int32x4_t t262_2 = vmlaq_n_s32(t260_2, vreinterpretq_s32_u32(pixels7_2_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int32x4_t t262_3 = vmlaq_n_s32(t260_3, vreinterpretq_s32_u32(pixels7_3_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int16x8_t value_0_10 = vrshrnq_n_s32(t262_0, t262_1, 7);
+    int16x8_t value_1_10 = vrshrnq_n_s32(t262_2, t262_3, 7);
+    uint16x8_t k0_4 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t265_0 = vmaxq_s16(value_0_10, vreinterpretq_s16_u16(k0_4));
+    int16x8_t t265_1 = vmaxq_s16(value_1_10, vreinterpretq_s16_u16(k0_4));
+    uint16x8_t t5_0_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t266_0 = vminq_u16(vreinterpretq_u16_s16(t265_0), t5_0_4);
+    uint16x8_t t266_1 = vminq_u16(vreinterpretq_u16_s16(t265_1), t5_1_4);
+    int32_t t16_5 = (filter * 16) + my;
+    int16x8_t t52_0 = vmulq_n_s16(vreinterpretq_s16_u16(t77_0),
+        (int16_t)taps_table[daedalus_clip(t16_5, 0, 63)][0]);
+    int16x8_t t52_1 = vmulq_n_s16(vreinterpretq_s16_u16(t77_1),
+        (int16_t)taps_table[daedalus_clip(t16_5, 0, 63)][0]);
+    uint32x4_t pixels2_0_20 = vmovl_u16(vget_low_u16(t104_0));
+    uint32x4_t pixels2_1_20 = vmovl_high_u16(t104_0);
+    uint32x4_t pixels2_2_11 = vmovl_u16(vget_low_u16(t104_1));
+    uint32x4_t pixels2_3_11 = vmovl_high_u16(t104_1);
+    int32x4_t t52_0_2 = vmovl_s16(vget_low_s16(t52_0));
+    int32x4_t t52_1_2 = vmovl_high_s16(t52_0);
+    int32x4_t t52_2 = vmovl_s16(vget_low_s16(t52_1));
+    int32x4_t t52_3 = vmovl_high_s16(t52_1);
+    int32x4_t t54_0 = vmlaq_n_s32(t52_0_2, vreinterpretq_s32_u32(pixels2_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    int32x4_t t54_1 = vmlaq_n_s32(t52_1_2, vreinterpretq_s32_u32(pixels2_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    int32x4_t t54_2 = vmlaq_n_s32(t52_2, vreinterpretq_s32_u32(pixels2_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    int32x4_t t54_3 = vmlaq_n_s32(t52_3, vreinterpretq_s32_u32(pixels2_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    uint32x4_t pixels3_0_20 = vmovl_u16(vget_low_u16(t131_0));
+    uint32x4_t pixels3_1_20 = vmovl_high_u16(t131_0);
+    uint32x4_t pixels3_2_11 = vmovl_u16(vget_low_u16(t131_1));
+    uint32x4_t pixels3_3_11 = vmovl_high_u16(t131_1);
+    int32x4_t t56_0 = vmlaq_n_s32(t54_0, vreinterpretq_s32_u32(pixels3_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    int32x4_t t56_1 = vmlaq_n_s32(t54_1, vreinterpretq_s32_u32(pixels3_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    int32x4_t t56_2 = vmlaq_n_s32(t54_2, vreinterpretq_s32_u32(pixels3_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    int32x4_t t56_3 = vmlaq_n_s32(t54_3, vreinterpretq_s32_u32(pixels3_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    uint32x4_t pixels4_0_20 = vmovl_u16(vget_low_u16(t158_0));
+    uint32x4_t pixels4_1_20 = vmovl_high_u16(t158_0);
+    uint32x4_t pixels4_2_11 = vmovl_u16(vget_low_u16(t158_1));
+    uint32x4_t pixels4_3_11 = vmovl_high_u16(t158_1);
+    int32x4_t t58_0 = vmlaq_n_s32(t56_0, vreinterpretq_s32_u32(pixels4_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    int32x4_t t58_1 = vmlaq_n_s32(t56_1, vreinterpretq_s32_u32(pixels4_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    int32x4_t t58_2 = vmlaq_n_s32(t56_2, vreinterpretq_s32_u32(pixels4_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    int32x4_t t58_3 = vmlaq_n_s32(t56_3, vreinterpretq_s32_u32(pixels4_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    uint32x4_t pixels5_0_20 = vmovl_u16(vget_low_u16(t185_0));
+    uint32x4_t pixels5_1_20 = vmovl_high_u16(t185_0);
+    uint32x4_t pixels5_2_11 = vmovl_u16(vget_low_u16(t185_1));
+    uint32x4_t pixels5_3_11 = vmovl_high_u16(t185_1);
+    int32x4_t t60_0 = vmlaq_n_s32(t58_0, vreinterpretq_s32_u32(pixels5_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    int32x4_t t60_1 = vmlaq_n_s32(t58_1, vreinterpretq_s32_u32(pixels5_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    int32x4_t t60_2 = vmlaq_n_s32(t58_2, vreinterpretq_s32_u32(pixels5_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    int32x4_t t60_3 = vmlaq_n_s32(t58_3, vreinterpretq_s32_u32(pixels5_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    uint32x4_t pixels6_0_20 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_20 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_11 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_11 = vmovl_high_u16(t212_1);
+    int32x4_t t62_0 = vmlaq_n_s32(t60_0, vreinterpretq_s32_u32(pixels6_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    int32x4_t t62_1 = vmlaq_n_s32(t60_1, vreinterpretq_s32_u32(pixels6_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    int32x4_t t62_2 = vmlaq_n_s32(t60_2, vreinterpretq_s32_u32(pixels6_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    int32x4_t t62_3 = vmlaq_n_s32(t60_3, vreinterpretq_s32_u32(pixels6_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    uint32x4_t pixels7_0_20 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_20 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_11 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_11 = vmovl_high_u16(t239_1);
+    int32x4_t t64_0 = vmlaq_n_s32(t62_0, vreinterpretq_s32_u32(pixels7_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    int32x4_t t64_1 = vmlaq_n_s32(t62_1, vreinterpretq_s32_u32(pixels7_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    int32x4_t t64_2 = vmlaq_n_s32(t62_2, vreinterpretq_s32_u32(pixels7_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    int32x4_t t64_3 = vmlaq_n_s32(t62_3, vreinterpretq_s32_u32(pixels7_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    uint32x4_t pixels7_0_21 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_21 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_12 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_12 = vmovl_high_u16(t266_1);
+    int32x4_t t66_0 = vmlaq_n_s32(t64_0, vreinterpretq_s32_u32(pixels7_0_21),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int32x4_t t66_1 = vmlaq_n_s32(t64_1, vreinterpretq_s32_u32(pixels7_1_21),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int32x4_t t66_2 = vmlaq_n_s32(t64_2, vreinterpretq_s32_u32(pixels7_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int32x4_t t66_3 = vmlaq_n_s32(t64_3, vreinterpretq_s32_u32(pixels7_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int16x8_t value_0_11 = vrshrnq_n_s32(t66_0, t66_1, 7);
+    int16x8_t value_1_11 = vrshrnq_n_s32(t66_2, t66_3, 7);
+    uint16x8_t k0_5 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t69_0_2 = vmaxq_s16(value_0_11, vreinterpretq_s16_u16(k0_5));
+    int16x8_t t69_1_2 = vmaxq_s16(value_1_11, vreinterpretq_s16_u16(k0_5));
+    uint16x8_t t5_0_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_2 = vminq_u16(vreinterpretq_u16_s16(t69_0_2), t5_0_5);
+    uint16x8_t out_1_2 = vminq_u16(vreinterpretq_u16_s16(t69_1_2), t5_1_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
     vst1q_u16(&((uint16_t *)(dst_row1))[8], out_1_2);
-    int32x4_t t72_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_0_31), (int32_t)t18_3);
-    int32x4_t t72_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_1_31), (int32_t)t18_3);
-    int32x4_t t72_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_2_16), (int32_t)t18_3);
-    int32x4_t t72_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_3_16), (int32_t)t18_3);
-    int32x4_t t74_0 = vmlaq_n_s32(t72_0, vreinterpretq_s32_u32(pixels3_0_31), (int32_t)t20_3);
-    int32x4_t t74_1 = vmlaq_n_s32(t72_1, vreinterpretq_s32_u32(pixels3_1_31), (int32_t)t20_3);
-    int32x4_t t74_2 = vmlaq_n_s32(t72_2, vreinterpretq_s32_u32(pixels3_2_16), (int32_t)t20_3);
-    int32x4_t t74_3 = vmlaq_n_s32(t72_3, vreinterpretq_s32_u32(pixels3_3_16), (int32_t)t20_3);
-    int32x4_t t76_0_2 = vmlaq_n_s32(t74_0, vreinterpretq_s32_u32(pixels4_0_31), (int32_t)t24_3);
-    int32x4_t t76_1_2 = vmlaq_n_s32(t74_1, vreinterpretq_s32_u32(pixels4_1_31), (int32_t)t24_3);
-    int32x4_t t76_2 = vmlaq_n_s32(t74_2, vreinterpretq_s32_u32(pixels4_2_16), (int32_t)t24_3);
-    int32x4_t t76_3 = vmlaq_n_s32(t74_3, vreinterpretq_s32_u32(pixels4_3_16), (int32_t)t24_3);
-    int32x4_t t78_0 = vmlaq_n_s32(t76_0_2, vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t28_3);
-    int32x4_t t78_1 = vmlaq_n_s32(t76_1_2, vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t28_3);
-    int32x4_t t78_2 = vmlaq_n_s32(t76_2, vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t28_3);
-    int32x4_t t78_3 = vmlaq_n_s32(t76_3, vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t28_3);
-    int32x4_t t80_0 = vmlaq_n_s32(t78_0, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t32_3);
-    int32x4_t t80_1 = vmlaq_n_s32(t78_1, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t32_3);
-    int32x4_t t80_2 = vmlaq_n_s32(t78_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t32_3);
-    int32x4_t t80_3 = vmlaq_n_s32(t78_3, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t32_3);
-    int32x4_t t82_0 = vmlaq_n_s32(t80_0, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t36_3);
-    int32x4_t t82_1 = vmlaq_n_s32(t80_1, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t36_3);
-    int32x4_t t82_2 = vmlaq_n_s32(t80_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t36_3);
-    int32x4_t t82_3 = vmlaq_n_s32(t80_3, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t36_3);
-    int32x4_t t84_0 = vmlaq_n_s32(t82_0, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t40_3);
-    int32x4_t t84_1 = vmlaq_n_s32(t82_1, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t40_3);
-    int32x4_t t84_2 = vmlaq_n_s32(t82_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t40_3);
-    int32x4_t t84_3 = vmlaq_n_s32(t82_3, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t40_3);
-    uint32x4_t pixels7_0_33 = vmovl_u16(vget_low_u16(t293_0));
-    uint32x4_t pixels7_1_33 = vmovl_high_u16(t293_0);
-    uint32x4_t pixels7_2_18 = vmovl_u16(vget_low_u16(t293_1));
-    uint32x4_t pixels7_3_18 = vmovl_high_u16(t293_1);
-    int32x4_t t86_0_3 = vmlaq_n_s32(t84_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t44_3);
-    int32x4_t t86_1_3 = vmlaq_n_s32(t84_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t44_3);
-    int32x4_t t86_2_2 = vmlaq_n_s32(t84_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t44_3);
-    int32x4_t t86_3_2 = vmlaq_n_s32(t84_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t44_3);
-    int16x8_t value_0_18 = vrshrnq_n_s32(t86_0_3, t86_1_3, 7);
-    int16x8_t value_1_18 = vrshrnq_n_s32(t86_2_2, t86_3_2, 7);
-    int16x8_t t89_0 = vmaxq_s16(value_0_18, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t89_1 = vmaxq_s16(value_1_18, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_3 = vminq_u16(vreinterpretq_u16_s16(t89_0), t5_0_3);
-    uint16x8_t out_1_3 = vminq_u16(vreinterpretq_u16_s16(t89_1), t5_1_3);
+    int32_t t16_6 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
+    int16x8_t t275_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_10),
+        (int16_t)taps_table[daedalus_clip(t16_6, 0, 63)][0]);
+    int16x8_t t275_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_10),
+        (int16_t)taps_table[daedalus_clip(t16_6, 0, 63)][0]);
+    uint16x8_t pixels1_0_20 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    uint16x8_t pixels1_1_20 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
+    uint32x4_t pixels1_0_21 = vmovl_u16(vget_low_u16(pixels1_0_20));
+    uint32x4_t pixels1_1_21 = vmovl_high_u16(pixels1_0_20);
+    uint32x4_t pixels1_2_11 = vmovl_u16(vget_low_u16(pixels1_1_20));
+    uint32x4_t pixels1_3_11 = vmovl_high_u16(pixels1_1_20);
+    int32x4_t t275_0_2 = vmovl_s16(vget_low_s16(t275_0));
+    int32x4_t t275_1_2 = vmovl_high_s16(t275_0);
+    int32x4_t t275_2 = vmovl_s16(vget_low_s16(t275_1));
+    int32x4_t t275_3 = vmovl_high_s16(t275_1);
+    int32x4_t t277_0 = vmlaq_n_s32(t275_0_2, vreinterpretq_s32_u32(pixels1_0_21),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    int32x4_t t277_1 = vmlaq_n_s32(t275_1_2, vreinterpretq_s32_u32(pixels1_1_21),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    int32x4_t t277_2 = vmlaq_n_s32(t275_2, vreinterpretq_s32_u32(pixels1_2_11),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    int32x4_t t277_3 = vmlaq_n_s32(t275_3, vreinterpretq_s32_u32(pixels1_3_11),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    uint16x8_t pixels2_0_21 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    uint16x8_t pixels2_1_21 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
+    uint32x4_t pixels2_0_22 = vmovl_u16(vget_low_u16(pixels2_0_21));
+    uint32x4_t pixels2_1_22 = vmovl_high_u16(pixels2_0_21);
+    uint32x4_t pixels2_2_12 = vmovl_u16(vget_low_u16(pixels2_1_21));
+    uint32x4_t pixels2_3_12 = vmovl_high_u16(pixels2_1_21);
+    int32x4_t t279_0 = vmlaq_n_s32(t277_0, vreinterpretq_s32_u32(pixels2_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    int32x4_t t279_1 = vmlaq_n_s32(t277_1, vreinterpretq_s32_u32(pixels2_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    int32x4_t t279_2 = vmlaq_n_s32(t277_2, vreinterpretq_s32_u32(pixels2_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    int32x4_t t279_3 = vmlaq_n_s32(t277_3, vreinterpretq_s32_u32(pixels2_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    uint16x8_t pixels3_0_21 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint16x8_t pixels3_1_21 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
+    uint32x4_t pixels3_0_22 = vmovl_u16(vget_low_u16(pixels3_0_21));
+    uint32x4_t pixels3_1_22 = vmovl_high_u16(pixels3_0_21);
+    uint32x4_t pixels3_2_12 = vmovl_u16(vget_low_u16(pixels3_1_21));
+    uint32x4_t pixels3_3_12 = vmovl_high_u16(pixels3_1_21);
+    int32x4_t t281_0 = vmlaq_n_s32(t279_0, vreinterpretq_s32_u32(pixels3_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    int32x4_t t281_1 = vmlaq_n_s32(t279_1, vreinterpretq_s32_u32(pixels3_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    int32x4_t t281_2 = vmlaq_n_s32(t279_2, vreinterpretq_s32_u32(pixels3_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    int32x4_t t281_3 = vmlaq_n_s32(t279_3, vreinterpretq_s32_u32(pixels3_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    uint16x8_t pixels4_0_21 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint16x8_t pixels4_1_21 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
+    uint32x4_t pixels4_0_22 = vmovl_u16(vget_low_u16(pixels4_0_21));
+    uint32x4_t pixels4_1_22 = vmovl_high_u16(pixels4_0_21);
+    uint32x4_t pixels4_2_12 = vmovl_u16(vget_low_u16(pixels4_1_21));
+    uint32x4_t pixels4_3_12 = vmovl_high_u16(pixels4_1_21);
+    int32x4_t t283_0 = vmlaq_n_s32(t281_0, vreinterpretq_s32_u32(pixels4_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    int32x4_t t283_1 = vmlaq_n_s32(t281_1, vreinterpretq_s32_u32(pixels4_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    int32x4_t t283_2 = vmlaq_n_s32(t281_2, vreinterpretq_s32_u32(pixels4_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    int32x4_t t283_3 = vmlaq_n_s32(t281_3, vreinterpretq_s32_u32(pixels4_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    uint16x8_t pixels5_0_21 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    uint16x8_t pixels5_1_21 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
+    uint32x4_t pixels5_0_22 = vmovl_u16(vget_low_u16(pixels5_0_21));
+    uint32x4_t pixels5_1_22 = vmovl_high_u16(pixels5_0_21);
+    uint32x4_t pixels5_2_12 = vmovl_u16(vget_low_u16(pixels5_1_21));
+    uint32x4_t pixels5_3_12 = vmovl_high_u16(pixels5_1_21);
+    int32x4_t t285_0 = vmlaq_n_s32(t283_0, vreinterpretq_s32_u32(pixels5_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    int32x4_t t285_1 = vmlaq_n_s32(t283_1, vreinterpretq_s32_u32(pixels5_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    int32x4_t t285_2 = vmlaq_n_s32(t283_2, vreinterpretq_s32_u32(pixels5_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    int32x4_t t285_3 = vmlaq_n_s32(t283_3, vreinterpretq_s32_u32(pixels5_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    uint16x8_t pixels6_0_21 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    uint16x8_t pixels6_1_21 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
+    uint32x4_t pixels6_0_22 = vmovl_u16(vget_low_u16(pixels6_0_21));
+    uint32x4_t pixels6_1_22 = vmovl_high_u16(pixels6_0_21);
+    uint32x4_t pixels6_2_12 = vmovl_u16(vget_low_u16(pixels6_1_21));
+    uint32x4_t pixels6_3_12 = vmovl_high_u16(pixels6_1_21);
+    int32x4_t t287_0 = vmlaq_n_s32(t285_0, vreinterpretq_s32_u32(pixels6_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    int32x4_t t287_1 = vmlaq_n_s32(t285_1, vreinterpretq_s32_u32(pixels6_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    int32x4_t t287_2 = vmlaq_n_s32(t285_2, vreinterpretq_s32_u32(pixels6_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    int32x4_t t287_3 = vmlaq_n_s32(t285_3, vreinterpretq_s32_u32(pixels6_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    uint16x8_t pixels7_0_22 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    uint16x8_t pixels7_1_22 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
+    uint32x4_t pixels7_0_23 = vmovl_u16(vget_low_u16(pixels7_0_22));
+    uint32x4_t pixels7_1_23 = vmovl_high_u16(pixels7_0_22);
+    uint32x4_t pixels7_2_13 = vmovl_u16(vget_low_u16(pixels7_1_22));
+    uint32x4_t pixels7_3_13 = vmovl_high_u16(pixels7_1_22);
+    int32x4_t t289_0 = vmlaq_n_s32(t287_0, vreinterpretq_s32_u32(pixels7_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int32x4_t t289_1 = vmlaq_n_s32(t287_1, vreinterpretq_s32_u32(pixels7_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int32x4_t t289_2 = vmlaq_n_s32(t287_2, vreinterpretq_s32_u32(pixels7_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int32x4_t t289_3 = vmlaq_n_s32(t287_3, vreinterpretq_s32_u32(pixels7_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int16x8_t value_0_12 = vrshrnq_n_s32(t289_0, t289_1, 7);
+    int16x8_t value_1_12 = vrshrnq_n_s32(t289_2, t289_3, 7);
+    uint16x8_t k0_6 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t292_0 = vmaxq_s16(value_0_12, vreinterpretq_s16_u16(k0_6));
+    int16x8_t t292_1 = vmaxq_s16(value_1_12, vreinterpretq_s16_u16(k0_6));
+    uint16x8_t t5_0_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t293_0 = vminq_u16(vreinterpretq_u16_s16(t292_0), t5_0_6);
+    uint16x8_t t293_1 = vminq_u16(vreinterpretq_u16_s16(t292_1), t5_1_6);
+    int32_t t16_7 = (filter * 16) + my;
+    int16x8_t t72_0 = vmulq_n_s16(vreinterpretq_s16_u16(t104_0),
+        (int16_t)taps_table[daedalus_clip(t16_7, 0, 63)][0]);
+    int16x8_t t72_1 = vmulq_n_s16(vreinterpretq_s16_u16(t104_1),
+        (int16_t)taps_table[daedalus_clip(t16_7, 0, 63)][0]);
+    uint32x4_t pixels3_0_23 = vmovl_u16(vget_low_u16(t131_0));
+    uint32x4_t pixels3_1_23 = vmovl_high_u16(t131_0);
+    uint32x4_t pixels3_2_13 = vmovl_u16(vget_low_u16(t131_1));
+    uint32x4_t pixels3_3_13 = vmovl_high_u16(t131_1);
+    int32x4_t t72_0_2 = vmovl_s16(vget_low_s16(t72_0));
+    int32x4_t t72_1_2 = vmovl_high_s16(t72_0);
+    int32x4_t t72_2 = vmovl_s16(vget_low_s16(t72_1));
+    int32x4_t t72_3 = vmovl_high_s16(t72_1);
+    int32x4_t t74_0 = vmlaq_n_s32(t72_0_2, vreinterpretq_s32_u32(pixels3_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    int32x4_t t74_1 = vmlaq_n_s32(t72_1_2, vreinterpretq_s32_u32(pixels3_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    int32x4_t t74_2 = vmlaq_n_s32(t72_2, vreinterpretq_s32_u32(pixels3_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    int32x4_t t74_3 = vmlaq_n_s32(t72_3, vreinterpretq_s32_u32(pixels3_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    uint32x4_t pixels4_0_23 = vmovl_u16(vget_low_u16(t158_0));
+    uint32x4_t pixels4_1_23 = vmovl_high_u16(t158_0);
+    uint32x4_t pixels4_2_13 = vmovl_u16(vget_low_u16(t158_1));
+    uint32x4_t pixels4_3_13 = vmovl_high_u16(t158_1);
+    int32x4_t t76_0_2 = vmlaq_n_s32(t74_0, vreinterpretq_s32_u32(pixels4_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    int32x4_t t76_1_2 = vmlaq_n_s32(t74_1, vreinterpretq_s32_u32(pixels4_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    int32x4_t t76_2 = vmlaq_n_s32(t74_2, vreinterpretq_s32_u32(pixels4_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    int32x4_t t76_3 = vmlaq_n_s32(t74_3, vreinterpretq_s32_u32(pixels4_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    uint32x4_t pixels5_0_23 = vmovl_u16(vget_low_u16(t185_0));
+    uint32x4_t pixels5_1_23 = vmovl_high_u16(t185_0);
+    uint32x4_t pixels5_2_13 = vmovl_u16(vget_low_u16(t185_1));
+    uint32x4_t pixels5_3_13 = vmovl_high_u16(t185_1);
+    int32x4_t t78_0 = vmlaq_n_s32(t76_0_2, vreinterpretq_s32_u32(pixels5_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    int32x4_t t78_1 = vmlaq_n_s32(t76_1_2, vreinterpretq_s32_u32(pixels5_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    int32x4_t t78_2 = vmlaq_n_s32(t76_2, vreinterpretq_s32_u32(pixels5_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    int32x4_t t78_3 = vmlaq_n_s32(t76_3, vreinterpretq_s32_u32(pixels5_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    uint32x4_t pixels6_0_23 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_23 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_13 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_13 = vmovl_high_u16(t212_1);
+    int32x4_t t80_0 = vmlaq_n_s32(t78_0, vreinterpretq_s32_u32(pixels6_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    int32x4_t t80_1 = vmlaq_n_s32(t78_1, vreinterpretq_s32_u32(pixels6_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    int32x4_t t80_2 = vmlaq_n_s32(t78_2, vreinterpretq_s32_u32(pixels6_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    int32x4_t t80_3 = vmlaq_n_s32(t78_3, vreinterpretq_s32_u32(pixels6_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    uint32x4_t pixels7_0_24 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_24 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_14 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_14 = vmovl_high_u16(t239_1);
+    int32x4_t t82_0 = vmlaq_n_s32(t80_0, vreinterpretq_s32_u32(pixels7_0_24),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    int32x4_t t82_1 = vmlaq_n_s32(t80_1, vreinterpretq_s32_u32(pixels7_1_24),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    int32x4_t t82_2 = vmlaq_n_s32(t80_2, vreinterpretq_s32_u32(pixels7_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    int32x4_t t82_3 = vmlaq_n_s32(t80_3, vreinterpretq_s32_u32(pixels7_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    uint32x4_t pixels7_0_25 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_25 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_15 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_15 = vmovl_high_u16(t266_1);
+    int32x4_t t84_0 = vmlaq_n_s32(t82_0, vreinterpretq_s32_u32(pixels7_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    int32x4_t t84_1 = vmlaq_n_s32(t82_1, vreinterpretq_s32_u32(pixels7_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    int32x4_t t84_2 = vmlaq_n_s32(t82_2, vreinterpretq_s32_u32(pixels7_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    int32x4_t t84_3 = vmlaq_n_s32(t82_3, vreinterpretq_s32_u32(pixels7_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    uint32x4_t pixels7_0_26 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_26 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_16 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_16 = vmovl_high_u16(t293_1);
+    int32x4_t t86_0_3 = vmlaq_n_s32(t84_0, vreinterpretq_s32_u32(pixels7_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int32x4_t t86_1_3 = vmlaq_n_s32(t84_1, vreinterpretq_s32_u32(pixels7_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int32x4_t t86_2_2 = vmlaq_n_s32(t84_2, vreinterpretq_s32_u32(pixels7_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int32x4_t t86_3_2 = vmlaq_n_s32(t84_3, vreinterpretq_s32_u32(pixels7_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int16x8_t value_0_13 = vrshrnq_n_s32(t86_0_3, t86_1_3, 7);
+    int16x8_t value_1_13 = vrshrnq_n_s32(t86_2_2, t86_3_2, 7);
+    uint16x8_t k0_7 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t89_0 = vmaxq_s16(value_0_13, vreinterpretq_s16_u16(k0_7));
+    int16x8_t t89_1 = vmaxq_s16(value_1_13, vreinterpretq_s16_u16(k0_7));
+    uint16x8_t t5_0_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_3 = vminq_u16(vreinterpretq_u16_s16(t89_0), t5_0_7);
+    uint16x8_t out_1_3 = vminq_u16(vreinterpretq_u16_s16(t89_1), t5_1_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
     vst1q_u16(&((uint16_t *)(dst_row2))[8], out_1_3);
-    int32x4_t t92_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_0_31), (int32_t)t18_3);
-    int32x4_t t92_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_1_31), (int32_t)t18_3);
-    int32x4_t t92_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_2_16), (int32_t)t18_3);
-    int32x4_t t92_3_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_3_16), (int32_t)t18_3);
-    int32x4_t t94_0_2 = vmlaq_n_s32(t92_0_2, vreinterpretq_s32_u32(pixels4_0_31), (int32_t)t20_3);
-    int32x4_t t94_1_2 = vmlaq_n_s32(t92_1_2, vreinterpretq_s32_u32(pixels4_1_31), (int32_t)t20_3);
-    int32x4_t t94_2_2 = vmlaq_n_s32(t92_2_2, vreinterpretq_s32_u32(pixels4_2_16), (int32_t)t20_3);
-    int32x4_t t94_3_2 = vmlaq_n_s32(t92_3_2, vreinterpretq_s32_u32(pixels4_3_16), (int32_t)t20_3);
-    int32x4_t t96_0_2 = vmlaq_n_s32(t94_0_2, vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t24_3);
-    int32x4_t t96_1_2 = vmlaq_n_s32(t94_1_2, vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t24_3);
-    int32x4_t t96_2_2 = vmlaq_n_s32(t94_2_2, vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t24_3);
-    int32x4_t t96_3_2 = vmlaq_n_s32(t94_3_2, vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t24_3);
-    int32x4_t t98_0_2 = vmlaq_n_s32(t96_0_2, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t28_3);
-    int32x4_t t98_1_2 = vmlaq_n_s32(t96_1_2, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t28_3);
-    int32x4_t t98_2_2 = vmlaq_n_s32(t96_2_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t28_3);
-    int32x4_t t98_3_2 = vmlaq_n_s32(t96_3_2, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t28_3);
-    int32x4_t t100_0_2 = vmlaq_n_s32(t98_0_2, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t32_3);
-    int32x4_t t100_1_2 = vmlaq_n_s32(t98_1_2, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t32_3);
-    int32x4_t t100_2_2 = vmlaq_n_s32(t98_2_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t32_3);
-    int32x4_t t100_3_2 = vmlaq_n_s32(t98_3_2, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t32_3);
-    int32x4_t t102_0 = vmlaq_n_s32(t100_0_2, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t36_3);
-    int32x4_t t102_1 = vmlaq_n_s32(t100_1_2, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t36_3);
-    int32x4_t t102_2 = vmlaq_n_s32(t100_2_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t36_3);
-    int32x4_t t102_3 = vmlaq_n_s32(t100_3_2, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t36_3);
-    int32x4_t t104_0_2 = vmlaq_n_s32(t102_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t40_3);
-    int32x4_t t104_1_2 = vmlaq_n_s32(t102_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t40_3);
-    int32x4_t t104_2 = vmlaq_n_s32(t102_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t40_3);
-    int32x4_t t104_3 = vmlaq_n_s32(t102_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t40_3);
-    uint32x4_t pixels7_0_34 = vmovl_u16(vget_low_u16(t320_0));
-    uint32x4_t pixels7_1_34 = vmovl_high_u16(t320_0);
-    uint32x4_t pixels7_2_19 = vmovl_u16(vget_low_u16(t320_1));
-    uint32x4_t pixels7_3_19 = vmovl_high_u16(t320_1);
-    int32x4_t t106_0 = vmlaq_n_s32(t104_0_2, vreinterpretq_s32_u32(pixels7_0_34), (int32_t)t44_3);
-    int32x4_t t106_1 = vmlaq_n_s32(t104_1_2, vreinterpretq_s32_u32(pixels7_1_34), (int32_t)t44_3);
-    int32x4_t t106_2 = vmlaq_n_s32(t104_2, vreinterpretq_s32_u32(pixels7_2_19), (int32_t)t44_3);
-    int32x4_t t106_3 = vmlaq_n_s32(t104_3, vreinterpretq_s32_u32(pixels7_3_19), (int32_t)t44_3);
-    int16x8_t value_0_19 = vrshrnq_n_s32(t106_0, t106_1, 7);
-    int16x8_t value_1_19 = vrshrnq_n_s32(t106_2, t106_3, 7);
-    int16x8_t t109_0 = vmaxq_s16(value_0_19, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t109_1 = vmaxq_s16(value_1_19, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_4 = vminq_u16(vreinterpretq_u16_s16(t109_0), t5_0_3);
-    uint16x8_t out_1_4 = vminq_u16(vreinterpretq_u16_s16(t109_1), t5_1_3);
+    int32_t t16_8 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
+    int16x8_t t302_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_11),
+        (int16_t)taps_table[daedalus_clip(t16_8, 0, 63)][0]);
+    int16x8_t t302_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_11),
+        (int16_t)taps_table[daedalus_clip(t16_8, 0, 63)][0]);
+    uint16x8_t pixels1_0_22 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    uint16x8_t pixels1_1_22 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
+    uint32x4_t pixels1_0_23 = vmovl_u16(vget_low_u16(pixels1_0_22));
+    uint32x4_t pixels1_1_23 = vmovl_high_u16(pixels1_0_22);
+    uint32x4_t pixels1_2_12 = vmovl_u16(vget_low_u16(pixels1_1_22));
+    uint32x4_t pixels1_3_12 = vmovl_high_u16(pixels1_1_22);
+    int32x4_t t302_0_2 = vmovl_s16(vget_low_s16(t302_0));
+    int32x4_t t302_1_2 = vmovl_high_s16(t302_0);
+    int32x4_t t302_2 = vmovl_s16(vget_low_s16(t302_1));
+    int32x4_t t302_3 = vmovl_high_s16(t302_1);
+    int32x4_t t304_0 = vmlaq_n_s32(t302_0_2, vreinterpretq_s32_u32(pixels1_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    int32x4_t t304_1 = vmlaq_n_s32(t302_1_2, vreinterpretq_s32_u32(pixels1_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    int32x4_t t304_2 = vmlaq_n_s32(t302_2, vreinterpretq_s32_u32(pixels1_2_12),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    int32x4_t t304_3 = vmlaq_n_s32(t302_3, vreinterpretq_s32_u32(pixels1_3_12),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    uint16x8_t pixels2_0_23 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    uint16x8_t pixels2_1_23 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
+    uint32x4_t pixels2_0_24 = vmovl_u16(vget_low_u16(pixels2_0_23));
+    uint32x4_t pixels2_1_24 = vmovl_high_u16(pixels2_0_23);
+    uint32x4_t pixels2_2_13 = vmovl_u16(vget_low_u16(pixels2_1_23));
+    uint32x4_t pixels2_3_13 = vmovl_high_u16(pixels2_1_23);
+    int32x4_t t306_0 = vmlaq_n_s32(t304_0, vreinterpretq_s32_u32(pixels2_0_24),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    int32x4_t t306_1 = vmlaq_n_s32(t304_1, vreinterpretq_s32_u32(pixels2_1_24),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    int32x4_t t306_2 = vmlaq_n_s32(t304_2, vreinterpretq_s32_u32(pixels2_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    int32x4_t t306_3 = vmlaq_n_s32(t304_3, vreinterpretq_s32_u32(pixels2_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    uint16x8_t pixels3_0_24 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint16x8_t pixels3_1_24 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
+    uint32x4_t pixels3_0_25 = vmovl_u16(vget_low_u16(pixels3_0_24));
+    uint32x4_t pixels3_1_25 = vmovl_high_u16(pixels3_0_24);
+    uint32x4_t pixels3_2_14 = vmovl_u16(vget_low_u16(pixels3_1_24));
+    uint32x4_t pixels3_3_14 = vmovl_high_u16(pixels3_1_24);
+    int32x4_t t308_0 = vmlaq_n_s32(t306_0, vreinterpretq_s32_u32(pixels3_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    int32x4_t t308_1 = vmlaq_n_s32(t306_1, vreinterpretq_s32_u32(pixels3_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    int32x4_t t308_2 = vmlaq_n_s32(t306_2, vreinterpretq_s32_u32(pixels3_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    int32x4_t t308_3 = vmlaq_n_s32(t306_3, vreinterpretq_s32_u32(pixels3_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    uint16x8_t pixels4_0_24 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint16x8_t pixels4_1_24 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
+    uint32x4_t pixels4_0_25 = vmovl_u16(vget_low_u16(pixels4_0_24));
+    uint32x4_t pixels4_1_25 = vmovl_high_u16(pixels4_0_24);
+    uint32x4_t pixels4_2_14 = vmovl_u16(vget_low_u16(pixels4_1_24));
+    uint32x4_t pixels4_3_14 = vmovl_high_u16(pixels4_1_24);
+    int32x4_t t310_0 = vmlaq_n_s32(t308_0, vreinterpretq_s32_u32(pixels4_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    int32x4_t t310_1 = vmlaq_n_s32(t308_1, vreinterpretq_s32_u32(pixels4_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    int32x4_t t310_2 = vmlaq_n_s32(t308_2, vreinterpretq_s32_u32(pixels4_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    int32x4_t t310_3 = vmlaq_n_s32(t308_3, vreinterpretq_s32_u32(pixels4_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    uint16x8_t pixels5_0_24 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    uint16x8_t pixels5_1_24 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
+    uint32x4_t pixels5_0_25 = vmovl_u16(vget_low_u16(pixels5_0_24));
+    uint32x4_t pixels5_1_25 = vmovl_high_u16(pixels5_0_24);
+    uint32x4_t pixels5_2_14 = vmovl_u16(vget_low_u16(pixels5_1_24));
+    uint32x4_t pixels5_3_14 = vmovl_high_u16(pixels5_1_24);
+    int32x4_t t312_0 = vmlaq_n_s32(t310_0, vreinterpretq_s32_u32(pixels5_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    int32x4_t t312_1 = vmlaq_n_s32(t310_1, vreinterpretq_s32_u32(pixels5_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    int32x4_t t312_2 = vmlaq_n_s32(t310_2, vreinterpretq_s32_u32(pixels5_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    int32x4_t t312_3 = vmlaq_n_s32(t310_3, vreinterpretq_s32_u32(pixels5_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    uint16x8_t pixels6_0_24 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    uint16x8_t pixels6_1_24 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
+    uint32x4_t pixels6_0_25 = vmovl_u16(vget_low_u16(pixels6_0_24));
+    uint32x4_t pixels6_1_25 = vmovl_high_u16(pixels6_0_24);
+    uint32x4_t pixels6_2_14 = vmovl_u16(vget_low_u16(pixels6_1_24));
+    uint32x4_t pixels6_3_14 = vmovl_high_u16(pixels6_1_24);
+    int32x4_t t314_0 = vmlaq_n_s32(t312_0, vreinterpretq_s32_u32(pixels6_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    int32x4_t t314_1 = vmlaq_n_s32(t312_1, vreinterpretq_s32_u32(pixels6_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    int32x4_t t314_2 = vmlaq_n_s32(t312_2, vreinterpretq_s32_u32(pixels6_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    int32x4_t t314_3 = vmlaq_n_s32(t312_3, vreinterpretq_s32_u32(pixels6_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    uint16x8_t pixels7_0_27 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    uint16x8_t pixels7_1_27 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
+    uint32x4_t pixels7_0_28 = vmovl_u16(vget_low_u16(pixels7_0_27));
+    uint32x4_t pixels7_1_28 = vmovl_high_u16(pixels7_0_27);
+    uint32x4_t pixels7_2_17 = vmovl_u16(vget_low_u16(pixels7_1_27));
+    uint32x4_t pixels7_3_17 = vmovl_high_u16(pixels7_1_27);
+    int32x4_t t316_0 = vmlaq_n_s32(t314_0, vreinterpretq_s32_u32(pixels7_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int32x4_t t316_1 = vmlaq_n_s32(t314_1, vreinterpretq_s32_u32(pixels7_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int32x4_t t316_2 = vmlaq_n_s32(t314_2, vreinterpretq_s32_u32(pixels7_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int32x4_t t316_3 = vmlaq_n_s32(t314_3, vreinterpretq_s32_u32(pixels7_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int16x8_t value_0_14 = vrshrnq_n_s32(t316_0, t316_1, 7);
+    int16x8_t value_1_14 = vrshrnq_n_s32(t316_2, t316_3, 7);
+    uint16x8_t k0_8 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t319_0 = vmaxq_s16(value_0_14, vreinterpretq_s16_u16(k0_8));
+    int16x8_t t319_1 = vmaxq_s16(value_1_14, vreinterpretq_s16_u16(k0_8));
+    uint16x8_t t5_0_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t320_0 = vminq_u16(vreinterpretq_u16_s16(t319_0), t5_0_8);
+    uint16x8_t t320_1 = vminq_u16(vreinterpretq_u16_s16(t319_1), t5_1_8);
+    int32_t t16_9 = (filter * 16) + my;
+    int16x8_t t92_0_2 = vmulq_n_s16(vreinterpretq_s16_u16(t131_0),
+        (int16_t)taps_table[daedalus_clip(t16_9, 0, 63)][0]);
+    int16x8_t t92_1_2 = vmulq_n_s16(vreinterpretq_s16_u16(t131_1),
+        (int16_t)taps_table[daedalus_clip(t16_9, 0, 63)][0]);
+    uint32x4_t pixels4_0_26 = vmovl_u16(vget_low_u16(t158_0));
+    uint32x4_t pixels4_1_26 = vmovl_high_u16(t158_0);
+    uint32x4_t pixels4_2_15 = vmovl_u16(vget_low_u16(t158_1));
+    uint32x4_t pixels4_3_15 = vmovl_high_u16(t158_1);
+    int32x4_t t92_0_3 = vmovl_s16(vget_low_s16(t92_0_2));
+    int32x4_t t92_1_3 = vmovl_high_s16(t92_0_2);
+    int32x4_t t92_2_2 = vmovl_s16(vget_low_s16(t92_1_2));
+    int32x4_t t92_3_2 = vmovl_high_s16(t92_1_2);
+    int32x4_t t94_0_2 = vmlaq_n_s32(t92_0_3, vreinterpretq_s32_u32(pixels4_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    int32x4_t t94_1_2 = vmlaq_n_s32(t92_1_3, vreinterpretq_s32_u32(pixels4_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    int32x4_t t94_2_2 = vmlaq_n_s32(t92_2_2, vreinterpretq_s32_u32(pixels4_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    int32x4_t t94_3_2 = vmlaq_n_s32(t92_3_2, vreinterpretq_s32_u32(pixels4_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    uint32x4_t pixels5_0_26 = vmovl_u16(vget_low_u16(t185_0));
+    uint32x4_t pixels5_1_26 = vmovl_high_u16(t185_0);
+    uint32x4_t pixels5_2_15 = vmovl_u16(vget_low_u16(t185_1));
+    uint32x4_t pixels5_3_15 = vmovl_high_u16(t185_1);
+    int32x4_t t96_0_2 = vmlaq_n_s32(t94_0_2, vreinterpretq_s32_u32(pixels5_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    int32x4_t t96_1_2 = vmlaq_n_s32(t94_1_2, vreinterpretq_s32_u32(pixels5_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    int32x4_t t96_2_2 = vmlaq_n_s32(t94_2_2, vreinterpretq_s32_u32(pixels5_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    int32x4_t t96_3_2 = vmlaq_n_s32(t94_3_2, vreinterpretq_s32_u32(pixels5_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    uint32x4_t pixels6_0_26 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_26 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_15 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_15 = vmovl_high_u16(t212_1);
+    int32x4_t t98_0_2 = vmlaq_n_s32(t96_0_2, vreinterpretq_s32_u32(pixels6_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    int32x4_t t98_1_2 = vmlaq_n_s32(t96_1_2, vreinterpretq_s32_u32(pixels6_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    int32x4_t t98_2_2 = vmlaq_n_s32(t96_2_2, vreinterpretq_s32_u32(pixels6_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    int32x4_t t98_3_2 = vmlaq_n_s32(t96_3_2, vreinterpretq_s32_u32(pixels6_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    uint32x4_t pixels7_0_29 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_29 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_18 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_18 = vmovl_high_u16(t239_1);
+    int32x4_t t100_0_2 = vmlaq_n_s32(t98_0_2, vreinterpretq_s32_u32(pixels7_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    int32x4_t t100_1_2 = vmlaq_n_s32(t98_1_2, vreinterpretq_s32_u32(pixels7_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    int32x4_t t100_2_2 = vmlaq_n_s32(t98_2_2, vreinterpretq_s32_u32(pixels7_2_18),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    int32x4_t t100_3_2 = vmlaq_n_s32(t98_3_2, vreinterpretq_s32_u32(pixels7_3_18),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    uint32x4_t pixels7_0_30 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_30 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_19 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_19 = vmovl_high_u16(t266_1);
+    int32x4_t t102_0 = vmlaq_n_s32(t100_0_2, vreinterpretq_s32_u32(pixels7_0_30),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    int32x4_t t102_1 = vmlaq_n_s32(t100_1_2, vreinterpretq_s32_u32(pixels7_1_30),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    int32x4_t t102_2 = vmlaq_n_s32(t100_2_2, vreinterpretq_s32_u32(pixels7_2_19),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    int32x4_t t102_3 = vmlaq_n_s32(t100_3_2, vreinterpretq_s32_u32(pixels7_3_19),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    uint32x4_t pixels7_0_31 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_31 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_20 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_20 = vmovl_high_u16(t293_1);
+    int32x4_t t104_0_2 = vmlaq_n_s32(t102_0, vreinterpretq_s32_u32(pixels7_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    int32x4_t t104_1_2 = vmlaq_n_s32(t102_1, vreinterpretq_s32_u32(pixels7_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    int32x4_t t104_2 = vmlaq_n_s32(t102_2, vreinterpretq_s32_u32(pixels7_2_20),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    int32x4_t t104_3 = vmlaq_n_s32(t102_3, vreinterpretq_s32_u32(pixels7_3_20),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    uint32x4_t pixels7_0_32 = vmovl_u16(vget_low_u16(t320_0));
+    uint32x4_t pixels7_1_32 = vmovl_high_u16(t320_0);
+    uint32x4_t pixels7_2_21 = vmovl_u16(vget_low_u16(t320_1));
+    uint32x4_t pixels7_3_21 = vmovl_high_u16(t320_1);
+    int32x4_t t106_0 = vmlaq_n_s32(t104_0_2, vreinterpretq_s32_u32(pixels7_0_32),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int32x4_t t106_1 = vmlaq_n_s32(t104_1_2, vreinterpretq_s32_u32(pixels7_1_32),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int32x4_t t106_2 = vmlaq_n_s32(t104_2, vreinterpretq_s32_u32(pixels7_2_21),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int32x4_t t106_3 = vmlaq_n_s32(t104_3, vreinterpretq_s32_u32(pixels7_3_21),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int16x8_t value_0_15 = vrshrnq_n_s32(t106_0, t106_1, 7);
+    int16x8_t value_1_15 = vrshrnq_n_s32(t106_2, t106_3, 7);
+    uint16x8_t k0_9 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t109_0 = vmaxq_s16(value_0_15, vreinterpretq_s16_u16(k0_9));
+    int16x8_t t109_1 = vmaxq_s16(value_1_15, vreinterpretq_s16_u16(k0_9));
+    uint16x8_t t5_0_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_4 = vminq_u16(vreinterpretq_u16_s16(t109_0), t5_0_9);
+    uint16x8_t out_1_4 = vminq_u16(vreinterpretq_u16_s16(t109_1), t5_1_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
     vst1q_u16(&((uint16_t *)(dst_row3))[8], out_1_4);
-    int32x4_t t112_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_0_31), (int32_t)t18_3);
-    int32x4_t t112_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_1_31), (int32_t)t18_3);
-    int32x4_t t112_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_2_16), (int32_t)t18_3);
-    int32x4_t t112_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_3_16), (int32_t)t18_3);
-    int32x4_t t114_0 = vmlaq_n_s32(t112_0, vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t20_3);
-    int32x4_t t114_1 = vmlaq_n_s32(t112_1, vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t20_3);
-    int32x4_t t114_2 = vmlaq_n_s32(t112_2, vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t20_3);
-    int32x4_t t114_3 = vmlaq_n_s32(t112_3, vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t20_3);
-    int32x4_t t116_0 = vmlaq_n_s32(t114_0, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t24_3);
-    int32x4_t t116_1 = vmlaq_n_s32(t114_1, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t24_3);
-    int32x4_t t116_2 = vmlaq_n_s32(t114_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t24_3);
-    int32x4_t t116_3 = vmlaq_n_s32(t114_3, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t24_3);
-    int32x4_t t118_0 = vmlaq_n_s32(t116_0, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t28_3);
-    int32x4_t t118_1 = vmlaq_n_s32(t116_1, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t28_3);
-    int32x4_t t118_2 = vmlaq_n_s32(t116_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t28_3);
-    int32x4_t t118_3 = vmlaq_n_s32(t116_3, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t28_3);
-    int32x4_t t120_0 = vmlaq_n_s32(t118_0, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t32_3);
-    int32x4_t t120_1 = vmlaq_n_s32(t118_1, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t32_3);
-    int32x4_t t120_2 = vmlaq_n_s32(t118_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t32_3);
-    int32x4_t t120_3 = vmlaq_n_s32(t118_3, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t32_3);
-    int32x4_t t122_0 = vmlaq_n_s32(t120_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t36_3);
-    int32x4_t t122_1 = vmlaq_n_s32(t120_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t36_3);
-    int32x4_t t122_2 = vmlaq_n_s32(t120_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t36_3);
-    int32x4_t t122_3 = vmlaq_n_s32(t120_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t36_3);
-    int32x4_t t124_0 = vmlaq_n_s32(t122_0, vreinterpretq_s32_u32(pixels7_0_34), (int32_t)t40_3);
-    int32x4_t t124_1 = vmlaq_n_s32(t122_1, vreinterpretq_s32_u32(pixels7_1_34), (int32_t)t40_3);
-    int32x4_t t124_2 = vmlaq_n_s32(t122_2, vreinterpretq_s32_u32(pixels7_2_19), (int32_t)t40_3);
-    int32x4_t t124_3 = vmlaq_n_s32(t122_3, vreinterpretq_s32_u32(pixels7_3_19), (int32_t)t40_3);
-    uint32x4_t pixels7_0_35 = vmovl_u16(vget_low_u16(t347_0));
-    uint32x4_t pixels7_1_35 = vmovl_high_u16(t347_0);
-    uint32x4_t pixels7_2_20 = vmovl_u16(vget_low_u16(t347_1));
-    uint32x4_t pixels7_3_20 = vmovl_high_u16(t347_1);
-    int32x4_t t126_0 = vmlaq_n_s32(t124_0, vreinterpretq_s32_u32(pixels7_0_35), (int32_t)t44_3);
-    int32x4_t t126_1 = vmlaq_n_s32(t124_1, vreinterpretq_s32_u32(pixels7_1_35), (int32_t)t44_3);
-    int32x4_t t126_2 = vmlaq_n_s32(t124_2, vreinterpretq_s32_u32(pixels7_2_20), (int32_t)t44_3);
-    int32x4_t t126_3 = vmlaq_n_s32(t124_3, vreinterpretq_s32_u32(pixels7_3_20), (int32_t)t44_3);
-    int16x8_t value_0_20 = vrshrnq_n_s32(t126_0, t126_1, 7);
-    int16x8_t value_1_20 = vrshrnq_n_s32(t126_2, t126_3, 7);
-    int16x8_t t129_0 = vmaxq_s16(value_0_20, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t129_1 = vmaxq_s16(value_1_20, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_5 = vminq_u16(vreinterpretq_u16_s16(t129_0), t5_0_3);
-    uint16x8_t out_1_5 = vminq_u16(vreinterpretq_u16_s16(t129_1), t5_1_3);
+    int32_t t16_10 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
+    int16x8_t t329_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_12),
+        (int16_t)taps_table[daedalus_clip(t16_10, 0, 63)][0]);
+    int16x8_t t329_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_12),
+        (int16_t)taps_table[daedalus_clip(t16_10, 0, 63)][0]);
+    uint16x8_t pixels1_0_24 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    uint16x8_t pixels1_1_24 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
+    uint32x4_t pixels1_0_25 = vmovl_u16(vget_low_u16(pixels1_0_24));
+    uint32x4_t pixels1_1_25 = vmovl_high_u16(pixels1_0_24);
+    uint32x4_t pixels1_2_13 = vmovl_u16(vget_low_u16(pixels1_1_24));
+    uint32x4_t pixels1_3_13 = vmovl_high_u16(pixels1_1_24);
+    int32x4_t t329_0_2 = vmovl_s16(vget_low_s16(t329_0));
+    int32x4_t t329_1_2 = vmovl_high_s16(t329_0);
+    int32x4_t t329_2 = vmovl_s16(vget_low_s16(t329_1));
+    int32x4_t t329_3 = vmovl_high_s16(t329_1);
+    int32x4_t t331_0 = vmlaq_n_s32(t329_0_2, vreinterpretq_s32_u32(pixels1_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    int32x4_t t331_1 = vmlaq_n_s32(t329_1_2, vreinterpretq_s32_u32(pixels1_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    int32x4_t t331_2 = vmlaq_n_s32(t329_2, vreinterpretq_s32_u32(pixels1_2_13),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    int32x4_t t331_3 = vmlaq_n_s32(t329_3, vreinterpretq_s32_u32(pixels1_3_13),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    uint16x8_t pixels2_0_25 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    uint16x8_t pixels2_1_25 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
+    uint32x4_t pixels2_0_26 = vmovl_u16(vget_low_u16(pixels2_0_25));
+    uint32x4_t pixels2_1_26 = vmovl_high_u16(pixels2_0_25);
+    uint32x4_t pixels2_2_14 = vmovl_u16(vget_low_u16(pixels2_1_25));
+    uint32x4_t pixels2_3_14 = vmovl_high_u16(pixels2_1_25);
+    int32x4_t t333_0 = vmlaq_n_s32(t331_0, vreinterpretq_s32_u32(pixels2_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    int32x4_t t333_1 = vmlaq_n_s32(t331_1, vreinterpretq_s32_u32(pixels2_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    int32x4_t t333_2 = vmlaq_n_s32(t331_2, vreinterpretq_s32_u32(pixels2_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    int32x4_t t333_3 = vmlaq_n_s32(t331_3, vreinterpretq_s32_u32(pixels2_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    uint16x8_t pixels3_0_26 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint16x8_t pixels3_1_26 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
+    uint32x4_t pixels3_0_27 = vmovl_u16(vget_low_u16(pixels3_0_26));
+    uint32x4_t pixels3_1_27 = vmovl_high_u16(pixels3_0_26);
+    uint32x4_t pixels3_2_15 = vmovl_u16(vget_low_u16(pixels3_1_26));
+    uint32x4_t pixels3_3_15 = vmovl_high_u16(pixels3_1_26);
+    int32x4_t t335_0 = vmlaq_n_s32(t333_0, vreinterpretq_s32_u32(pixels3_0_27),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    int32x4_t t335_1 = vmlaq_n_s32(t333_1, vreinterpretq_s32_u32(pixels3_1_27),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    int32x4_t t335_2 = vmlaq_n_s32(t333_2, vreinterpretq_s32_u32(pixels3_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    int32x4_t t335_3 = vmlaq_n_s32(t333_3, vreinterpretq_s32_u32(pixels3_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    uint16x8_t pixels4_0_27 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint16x8_t pixels4_1_27 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
+    uint32x4_t pixels4_0_28 = vmovl_u16(vget_low_u16(pixels4_0_27));
+    uint32x4_t pixels4_1_28 = vmovl_high_u16(pixels4_0_27);
+    uint32x4_t pixels4_2_16 = vmovl_u16(vget_low_u16(pixels4_1_27));
+    uint32x4_t pixels4_3_16 = vmovl_high_u16(pixels4_1_27);
+    int32x4_t t337_0 = vmlaq_n_s32(t335_0, vreinterpretq_s32_u32(pixels4_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    int32x4_t t337_1 = vmlaq_n_s32(t335_1, vreinterpretq_s32_u32(pixels4_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    int32x4_t t337_2 = vmlaq_n_s32(t335_2, vreinterpretq_s32_u32(pixels4_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    int32x4_t t337_3 = vmlaq_n_s32(t335_3, vreinterpretq_s32_u32(pixels4_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    uint16x8_t pixels5_0_27 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    uint16x8_t pixels5_1_27 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
+    uint32x4_t pixels5_0_28 = vmovl_u16(vget_low_u16(pixels5_0_27));
+    uint32x4_t pixels5_1_28 = vmovl_high_u16(pixels5_0_27);
+    uint32x4_t pixels5_2_16 = vmovl_u16(vget_low_u16(pixels5_1_27));
+    uint32x4_t pixels5_3_16 = vmovl_high_u16(pixels5_1_27);
+    int32x4_t t339_0 = vmlaq_n_s32(t337_0, vreinterpretq_s32_u32(pixels5_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    int32x4_t t339_1 = vmlaq_n_s32(t337_1, vreinterpretq_s32_u32(pixels5_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    int32x4_t t339_2 = vmlaq_n_s32(t337_2, vreinterpretq_s32_u32(pixels5_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    int32x4_t t339_3 = vmlaq_n_s32(t337_3, vreinterpretq_s32_u32(pixels5_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    uint16x8_t pixels6_0_27 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    uint16x8_t pixels6_1_27 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
+    uint32x4_t pixels6_0_28 = vmovl_u16(vget_low_u16(pixels6_0_27));
+    uint32x4_t pixels6_1_28 = vmovl_high_u16(pixels6_0_27);
+    uint32x4_t pixels6_2_16 = vmovl_u16(vget_low_u16(pixels6_1_27));
+    uint32x4_t pixels6_3_16 = vmovl_high_u16(pixels6_1_27);
+    int32x4_t t341_0 = vmlaq_n_s32(t339_0, vreinterpretq_s32_u32(pixels6_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    int32x4_t t341_1 = vmlaq_n_s32(t339_1, vreinterpretq_s32_u32(pixels6_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    int32x4_t t341_2 = vmlaq_n_s32(t339_2, vreinterpretq_s32_u32(pixels6_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    int32x4_t t341_3 = vmlaq_n_s32(t339_3, vreinterpretq_s32_u32(pixels6_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    uint16x8_t pixels7_0_33 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    uint16x8_t pixels7_1_33 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
+    uint32x4_t pixels7_0_34 = vmovl_u16(vget_low_u16(pixels7_0_33));
+    uint32x4_t pixels7_1_34 = vmovl_high_u16(pixels7_0_33);
+    uint32x4_t pixels7_2_22 = vmovl_u16(vget_low_u16(pixels7_1_33));
+    uint32x4_t pixels7_3_22 = vmovl_high_u16(pixels7_1_33);
+    int32x4_t t343_0 = vmlaq_n_s32(t341_0, vreinterpretq_s32_u32(pixels7_0_34),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int32x4_t t343_1 = vmlaq_n_s32(t341_1, vreinterpretq_s32_u32(pixels7_1_34),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int32x4_t t343_2 = vmlaq_n_s32(t341_2, vreinterpretq_s32_u32(pixels7_2_22),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int32x4_t t343_3 = vmlaq_n_s32(t341_3, vreinterpretq_s32_u32(pixels7_3_22),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int16x8_t value_0_16 = vrshrnq_n_s32(t343_0, t343_1, 7);
+    int16x8_t value_1_16 = vrshrnq_n_s32(t343_2, t343_3, 7);
+    uint16x8_t k0_10 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t346_0 = vmaxq_s16(value_0_16, vreinterpretq_s16_u16(k0_10));
+    int16x8_t t346_1 = vmaxq_s16(value_1_16, vreinterpretq_s16_u16(k0_10));
+    uint16x8_t t5_0_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t347_0 = vminq_u16(vreinterpretq_u16_s16(t346_0), t5_0_10);
+    uint16x8_t t347_1 = vminq_u16(vreinterpretq_u16_s16(t346_1), t5_1_10);
+    int32_t t16_11 = (filter * 16) + my;
+    int16x8_t t112_0 = vmulq_n_s16(vreinterpretq_s16_u16(t158_0),
+        (int16_t)taps_table[daedalus_clip(t16_11, 0, 63)][0]);
+    int16x8_t t112_1 = vmulq_n_s16(vreinterpretq_s16_u16(t158_1),
+        (int16_t)taps_table[daedalus_clip(t16_11, 0, 63)][0]);
+    uint32x4_t pixels5_0_29 = vmovl_u16(vget_low_u16(t185_0));
+    uint32x4_t pixels5_1_29 = vmovl_high_u16(t185_0);
+    uint32x4_t pixels5_2_17 = vmovl_u16(vget_low_u16(t185_1));
+    uint32x4_t pixels5_3_17 = vmovl_high_u16(t185_1);
+    int32x4_t t112_0_2 = vmovl_s16(vget_low_s16(t112_0));
+    int32x4_t t112_1_2 = vmovl_high_s16(t112_0);
+    int32x4_t t112_2 = vmovl_s16(vget_low_s16(t112_1));
+    int32x4_t t112_3 = vmovl_high_s16(t112_1);
+    int32x4_t t114_0 = vmlaq_n_s32(t112_0_2, vreinterpretq_s32_u32(pixels5_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    int32x4_t t114_1 = vmlaq_n_s32(t112_1_2, vreinterpretq_s32_u32(pixels5_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    int32x4_t t114_2 = vmlaq_n_s32(t112_2, vreinterpretq_s32_u32(pixels5_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    int32x4_t t114_3 = vmlaq_n_s32(t112_3, vreinterpretq_s32_u32(pixels5_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    uint32x4_t pixels6_0_29 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_29 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_17 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_17 = vmovl_high_u16(t212_1);
+    int32x4_t t116_0 = vmlaq_n_s32(t114_0, vreinterpretq_s32_u32(pixels6_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    int32x4_t t116_1 = vmlaq_n_s32(t114_1, vreinterpretq_s32_u32(pixels6_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    int32x4_t t116_2 = vmlaq_n_s32(t114_2, vreinterpretq_s32_u32(pixels6_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    int32x4_t t116_3 = vmlaq_n_s32(t114_3, vreinterpretq_s32_u32(pixels6_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    uint32x4_t pixels7_0_35 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_35 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_23 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_23 = vmovl_high_u16(t239_1);
+    int32x4_t t118_0 = vmlaq_n_s32(t116_0, vreinterpretq_s32_u32(pixels7_0_35),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    int32x4_t t118_1 = vmlaq_n_s32(t116_1, vreinterpretq_s32_u32(pixels7_1_35),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    int32x4_t t118_2 = vmlaq_n_s32(t116_2, vreinterpretq_s32_u32(pixels7_2_23),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    int32x4_t t118_3 = vmlaq_n_s32(t116_3, vreinterpretq_s32_u32(pixels7_3_23),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    uint32x4_t pixels7_0_36 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_36 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_24 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_24 = vmovl_high_u16(t266_1);
+    int32x4_t t120_0 = vmlaq_n_s32(t118_0, vreinterpretq_s32_u32(pixels7_0_36),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    int32x4_t t120_1 = vmlaq_n_s32(t118_1, vreinterpretq_s32_u32(pixels7_1_36),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    int32x4_t t120_2 = vmlaq_n_s32(t118_2, vreinterpretq_s32_u32(pixels7_2_24),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    int32x4_t t120_3 = vmlaq_n_s32(t118_3, vreinterpretq_s32_u32(pixels7_3_24),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    uint32x4_t pixels7_0_37 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_37 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_25 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_25 = vmovl_high_u16(t293_1);
+    int32x4_t t122_0 = vmlaq_n_s32(t120_0, vreinterpretq_s32_u32(pixels7_0_37),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    int32x4_t t122_1 = vmlaq_n_s32(t120_1, vreinterpretq_s32_u32(pixels7_1_37),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    int32x4_t t122_2 = vmlaq_n_s32(t120_2, vreinterpretq_s32_u32(pixels7_2_25),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    int32x4_t t122_3 = vmlaq_n_s32(t120_3, vreinterpretq_s32_u32(pixels7_3_25),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    uint32x4_t pixels7_0_38 = vmovl_u16(vget_low_u16(t320_0));
+    uint32x4_t pixels7_1_38 = vmovl_high_u16(t320_0);
+    uint32x4_t pixels7_2_26 = vmovl_u16(vget_low_u16(t320_1));
+    uint32x4_t pixels7_3_26 = vmovl_high_u16(t320_1);
+    int32x4_t t124_0 = vmlaq_n_s32(t122_0, vreinterpretq_s32_u32(pixels7_0_38),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    int32x4_t t124_1 = vmlaq_n_s32(t122_1, vreinterpretq_s32_u32(pixels7_1_38),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    int32x4_t t124_2 = vmlaq_n_s32(t122_2, vreinterpretq_s32_u32(pixels7_2_26),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    int32x4_t t124_3 = vmlaq_n_s32(t122_3, vreinterpretq_s32_u32(pixels7_3_26),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    uint32x4_t pixels7_0_39 = vmovl_u16(vget_low_u16(t347_0));
+    uint32x4_t pixels7_1_39 = vmovl_high_u16(t347_0);
+    uint32x4_t pixels7_2_27 = vmovl_u16(vget_low_u16(t347_1));
+    uint32x4_t pixels7_3_27 = vmovl_high_u16(t347_1);
+    int32x4_t t126_0 = vmlaq_n_s32(t124_0, vreinterpretq_s32_u32(pixels7_0_39),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int32x4_t t126_1 = vmlaq_n_s32(t124_1, vreinterpretq_s32_u32(pixels7_1_39),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int32x4_t t126_2 = vmlaq_n_s32(t124_2, vreinterpretq_s32_u32(pixels7_2_27),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int32x4_t t126_3 = vmlaq_n_s32(t124_3, vreinterpretq_s32_u32(pixels7_3_27),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int16x8_t value_0_17 = vrshrnq_n_s32(t126_0, t126_1, 7);
+    int16x8_t value_1_17 = vrshrnq_n_s32(t126_2, t126_3, 7);
+    uint16x8_t k0_11 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t129_0 = vmaxq_s16(value_0_17, vreinterpretq_s16_u16(k0_11));
+    int16x8_t t129_1 = vmaxq_s16(value_1_17, vreinterpretq_s16_u16(k0_11));
+    uint16x8_t t5_0_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_5 = vminq_u16(vreinterpretq_u16_s16(t129_0), t5_0_11);
+    uint16x8_t out_1_5 = vminq_u16(vreinterpretq_u16_s16(t129_1), t5_1_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
     vst1q_u16(&((uint16_t *)(dst_row4))[8], out_1_5);
-    int32x4_t t132_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_0_31), (int32_t)t18_3);
-    int32x4_t t132_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_1_31), (int32_t)t18_3);
-    int32x4_t t132_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_2_16), (int32_t)t18_3);
-    int32x4_t t132_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_3_16), (int32_t)t18_3);
-    int32x4_t t134_0 = vmlaq_n_s32(t132_0, vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t20_3);
-    int32x4_t t134_1 = vmlaq_n_s32(t132_1, vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t20_3);
-    int32x4_t t134_2 = vmlaq_n_s32(t132_2, vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t20_3);
-    int32x4_t t134_3 = vmlaq_n_s32(t132_3, vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t20_3);
-    int32x4_t t136_0 = vmlaq_n_s32(t134_0, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t24_3);
-    int32x4_t t136_1 = vmlaq_n_s32(t134_1, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t24_3);
-    int32x4_t t136_2 = vmlaq_n_s32(t134_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t24_3);
-    int32x4_t t136_3 = vmlaq_n_s32(t134_3, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t24_3);
-    int32x4_t t138_0 = vmlaq_n_s32(t136_0, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t28_3);
-    int32x4_t t138_1 = vmlaq_n_s32(t136_1, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t28_3);
-    int32x4_t t138_2 = vmlaq_n_s32(t136_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t28_3);
-    int32x4_t t138_3 = vmlaq_n_s32(t136_3, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t28_3);
-    int32x4_t t140_0_3 = vmlaq_n_s32(t138_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t32_3);
-    int32x4_t t140_1_3 = vmlaq_n_s32(t138_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t32_3);
-    int32x4_t t140_2_2 = vmlaq_n_s32(t138_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t32_3);
-    int32x4_t t140_3_2 = vmlaq_n_s32(t138_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t32_3);
-    int32x4_t t142_0_2 = vmlaq_n_s32(t140_0_3, vreinterpretq_s32_u32(pixels7_0_34), (int32_t)t36_3);
-    int32x4_t t142_1_2 = vmlaq_n_s32(t140_1_3, vreinterpretq_s32_u32(pixels7_1_34), (int32_t)t36_3);
-    int32x4_t t142_2_2 = vmlaq_n_s32(t140_2_2, vreinterpretq_s32_u32(pixels7_2_19), (int32_t)t36_3);
-    int32x4_t t142_3_2 = vmlaq_n_s32(t140_3_2, vreinterpretq_s32_u32(pixels7_3_19), (int32_t)t36_3);
-    int32x4_t t144_0_2 = vmlaq_n_s32(t142_0_2, vreinterpretq_s32_u32(pixels7_0_35), (int32_t)t40_3);
-    int32x4_t t144_1_2 = vmlaq_n_s32(t142_1_2, vreinterpretq_s32_u32(pixels7_1_35), (int32_t)t40_3);
-    int32x4_t t144_2_2 = vmlaq_n_s32(t142_2_2, vreinterpretq_s32_u32(pixels7_2_20), (int32_t)t40_3);
-    int32x4_t t144_3_2 = vmlaq_n_s32(t142_3_2, vreinterpretq_s32_u32(pixels7_3_20), (int32_t)t40_3);
-    uint32x4_t pixels7_0_36 = vmovl_u16(vget_low_u16(t374_0));
-    uint32x4_t pixels7_1_36 = vmovl_high_u16(t374_0);
-    uint32x4_t pixels7_2_21 = vmovl_u16(vget_low_u16(t374_1));
-    uint32x4_t pixels7_3_21 = vmovl_high_u16(t374_1);
-    int32x4_t t146_0_2 = vmlaq_n_s32(t144_0_2, vreinterpretq_s32_u32(pixels7_0_36), (int32_t)t44_3);
-    int32x4_t t146_1_2 = vmlaq_n_s32(t144_1_2, vreinterpretq_s32_u32(pixels7_1_36), (int32_t)t44_3);
-    int32x4_t t146_2_2 = vmlaq_n_s32(t144_2_2, vreinterpretq_s32_u32(pixels7_2_21), (int32_t)t44_3);
-    int32x4_t t146_3_2 = vmlaq_n_s32(t144_3_2, vreinterpretq_s32_u32(pixels7_3_21), (int32_t)t44_3);
-    int16x8_t value_0_21 = vrshrnq_n_s32(t146_0_2, t146_1_2, 7);
-    int16x8_t value_1_21 = vrshrnq_n_s32(t146_2_2, t146_3_2, 7);
-    int16x8_t t149_0 = vmaxq_s16(value_0_21, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t149_1 = vmaxq_s16(value_1_21, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_6 = vminq_u16(vreinterpretq_u16_s16(t149_0), t5_0_3);
-    uint16x8_t out_1_6 = vminq_u16(vreinterpretq_u16_s16(t149_1), t5_1_3);
+    int32_t t16_12 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
+    int16x8_t t356_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_13),
+        (int16_t)taps_table[daedalus_clip(t16_12, 0, 63)][0]);
+    int16x8_t t356_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_13),
+        (int16_t)taps_table[daedalus_clip(t16_12, 0, 63)][0]);
+    uint16x8_t pixels1_0_26 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    uint16x8_t pixels1_1_26 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
+    uint32x4_t pixels1_0_27 = vmovl_u16(vget_low_u16(pixels1_0_26));
+    uint32x4_t pixels1_1_27 = vmovl_high_u16(pixels1_0_26);
+    uint32x4_t pixels1_2_14 = vmovl_u16(vget_low_u16(pixels1_1_26));
+    uint32x4_t pixels1_3_14 = vmovl_high_u16(pixels1_1_26);
+    int32x4_t t356_0_2 = vmovl_s16(vget_low_s16(t356_0));
+    int32x4_t t356_1_2 = vmovl_high_s16(t356_0);
+    int32x4_t t356_2 = vmovl_s16(vget_low_s16(t356_1));
+    int32x4_t t356_3 = vmovl_high_s16(t356_1);
+    int32x4_t t358_0 = vmlaq_n_s32(t356_0_2, vreinterpretq_s32_u32(pixels1_0_27),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    int32x4_t t358_1 = vmlaq_n_s32(t356_1_2, vreinterpretq_s32_u32(pixels1_1_27),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    int32x4_t t358_2 = vmlaq_n_s32(t356_2, vreinterpretq_s32_u32(pixels1_2_14),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    int32x4_t t358_3 = vmlaq_n_s32(t356_3, vreinterpretq_s32_u32(pixels1_3_14),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    uint16x8_t pixels2_0_27 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    uint16x8_t pixels2_1_27 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
+    uint32x4_t pixels2_0_28 = vmovl_u16(vget_low_u16(pixels2_0_27));
+    uint32x4_t pixels2_1_28 = vmovl_high_u16(pixels2_0_27);
+    uint32x4_t pixels2_2_15 = vmovl_u16(vget_low_u16(pixels2_1_27));
+    uint32x4_t pixels2_3_15 = vmovl_high_u16(pixels2_1_27);
+    int32x4_t t360_0 = vmlaq_n_s32(t358_0, vreinterpretq_s32_u32(pixels2_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    int32x4_t t360_1 = vmlaq_n_s32(t358_1, vreinterpretq_s32_u32(pixels2_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    int32x4_t t360_2 = vmlaq_n_s32(t358_2, vreinterpretq_s32_u32(pixels2_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    int32x4_t t360_3 = vmlaq_n_s32(t358_3, vreinterpretq_s32_u32(pixels2_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    uint16x8_t pixels3_0_28 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint16x8_t pixels3_1_28 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
+    uint32x4_t pixels3_0_29 = vmovl_u16(vget_low_u16(pixels3_0_28));
+    uint32x4_t pixels3_1_29 = vmovl_high_u16(pixels3_0_28);
+    uint32x4_t pixels3_2_16 = vmovl_u16(vget_low_u16(pixels3_1_28));
+    uint32x4_t pixels3_3_16 = vmovl_high_u16(pixels3_1_28);
+    int32x4_t t362_0 = vmlaq_n_s32(t360_0, vreinterpretq_s32_u32(pixels3_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    int32x4_t t362_1 = vmlaq_n_s32(t360_1, vreinterpretq_s32_u32(pixels3_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    int32x4_t t362_2 = vmlaq_n_s32(t360_2, vreinterpretq_s32_u32(pixels3_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    int32x4_t t362_3 = vmlaq_n_s32(t360_3, vreinterpretq_s32_u32(pixels3_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    uint16x8_t pixels4_0_29 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint16x8_t pixels4_1_29 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
+    uint32x4_t pixels4_0_30 = vmovl_u16(vget_low_u16(pixels4_0_29));
+    uint32x4_t pixels4_1_30 = vmovl_high_u16(pixels4_0_29);
+    uint32x4_t pixels4_2_17 = vmovl_u16(vget_low_u16(pixels4_1_29));
+    uint32x4_t pixels4_3_17 = vmovl_high_u16(pixels4_1_29);
+    int32x4_t t364_0 = vmlaq_n_s32(t362_0, vreinterpretq_s32_u32(pixels4_0_30),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    int32x4_t t364_1 = vmlaq_n_s32(t362_1, vreinterpretq_s32_u32(pixels4_1_30),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    int32x4_t t364_2 = vmlaq_n_s32(t362_2, vreinterpretq_s32_u32(pixels4_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    int32x4_t t364_3 = vmlaq_n_s32(t362_3, vreinterpretq_s32_u32(pixels4_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    uint16x8_t pixels5_0_30 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    uint16x8_t pixels5_1_30 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
+    uint32x4_t pixels5_0_31 = vmovl_u16(vget_low_u16(pixels5_0_30));
+    uint32x4_t pixels5_1_31 = vmovl_high_u16(pixels5_0_30);
+    uint32x4_t pixels5_2_18 = vmovl_u16(vget_low_u16(pixels5_1_30));
+    uint32x4_t pixels5_3_18 = vmovl_high_u16(pixels5_1_30);
+    int32x4_t t366_0 = vmlaq_n_s32(t364_0, vreinterpretq_s32_u32(pixels5_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    int32x4_t t366_1 = vmlaq_n_s32(t364_1, vreinterpretq_s32_u32(pixels5_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    int32x4_t t366_2 = vmlaq_n_s32(t364_2, vreinterpretq_s32_u32(pixels5_2_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    int32x4_t t366_3 = vmlaq_n_s32(t364_3, vreinterpretq_s32_u32(pixels5_3_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    uint16x8_t pixels6_0_30 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    uint16x8_t pixels6_1_30 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
+    uint32x4_t pixels6_0_31 = vmovl_u16(vget_low_u16(pixels6_0_30));
+    uint32x4_t pixels6_1_31 = vmovl_high_u16(pixels6_0_30);
+    uint32x4_t pixels6_2_18 = vmovl_u16(vget_low_u16(pixels6_1_30));
+    uint32x4_t pixels6_3_18 = vmovl_high_u16(pixels6_1_30);
+    int32x4_t t368_0 = vmlaq_n_s32(t366_0, vreinterpretq_s32_u32(pixels6_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    int32x4_t t368_1 = vmlaq_n_s32(t366_1, vreinterpretq_s32_u32(pixels6_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    int32x4_t t368_2 = vmlaq_n_s32(t366_2, vreinterpretq_s32_u32(pixels6_2_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    int32x4_t t368_3 = vmlaq_n_s32(t366_3, vreinterpretq_s32_u32(pixels6_3_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    uint16x8_t pixels7_0_40 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    uint16x8_t pixels7_1_40 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
+    uint32x4_t pixels7_0_41 = vmovl_u16(vget_low_u16(pixels7_0_40));
+    uint32x4_t pixels7_1_41 = vmovl_high_u16(pixels7_0_40);
+    uint32x4_t pixels7_2_28 = vmovl_u16(vget_low_u16(pixels7_1_40));
+    uint32x4_t pixels7_3_28 = vmovl_high_u16(pixels7_1_40);
+    int32x4_t t370_0 = vmlaq_n_s32(t368_0, vreinterpretq_s32_u32(pixels7_0_41),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int32x4_t t370_1 = vmlaq_n_s32(t368_1, vreinterpretq_s32_u32(pixels7_1_41),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int32x4_t t370_2 = vmlaq_n_s32(t368_2, vreinterpretq_s32_u32(pixels7_2_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int32x4_t t370_3 = vmlaq_n_s32(t368_3, vreinterpretq_s32_u32(pixels7_3_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int16x8_t value_0_18 = vrshrnq_n_s32(t370_0, t370_1, 7);
+    int16x8_t value_1_18 = vrshrnq_n_s32(t370_2, t370_3, 7);
+    uint16x8_t k0_12 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t373_0 = vmaxq_s16(value_0_18, vreinterpretq_s16_u16(k0_12));
+    int16x8_t t373_1 = vmaxq_s16(value_1_18, vreinterpretq_s16_u16(k0_12));
+    uint16x8_t t5_0_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t374_0 = vminq_u16(vreinterpretq_u16_s16(t373_0), t5_0_12);
+    uint16x8_t t374_1 = vminq_u16(vreinterpretq_u16_s16(t373_1), t5_1_12);
+    int32_t t16_13 = (filter * 16) + my;
+    int16x8_t t132_0 = vmulq_n_s16(vreinterpretq_s16_u16(t185_0),
+        (int16_t)taps_table[daedalus_clip(t16_13, 0, 63)][0]);
+    int16x8_t t132_1 = vmulq_n_s16(vreinterpretq_s16_u16(t185_1),
+        (int16_t)taps_table[daedalus_clip(t16_13, 0, 63)][0]);
+    uint32x4_t pixels6_0_32 = vmovl_u16(vget_low_u16(t212_0));
+    uint32x4_t pixels6_1_32 = vmovl_high_u16(t212_0);
+    uint32x4_t pixels6_2_19 = vmovl_u16(vget_low_u16(t212_1));
+    uint32x4_t pixels6_3_19 = vmovl_high_u16(t212_1);
+    int32x4_t t132_0_2 = vmovl_s16(vget_low_s16(t132_0));
+    int32x4_t t132_1_2 = vmovl_high_s16(t132_0);
+    int32x4_t t132_2 = vmovl_s16(vget_low_s16(t132_1));
+    int32x4_t t132_3 = vmovl_high_s16(t132_1);
+    int32x4_t t134_0 = vmlaq_n_s32(t132_0_2, vreinterpretq_s32_u32(pixels6_0_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    int32x4_t t134_1 = vmlaq_n_s32(t132_1_2, vreinterpretq_s32_u32(pixels6_1_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    int32x4_t t134_2 = vmlaq_n_s32(t132_2, vreinterpretq_s32_u32(pixels6_2_19),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    int32x4_t t134_3 = vmlaq_n_s32(t132_3, vreinterpretq_s32_u32(pixels6_3_19),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    uint32x4_t pixels7_0_42 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_42 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_29 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_29 = vmovl_high_u16(t239_1);
+    int32x4_t t136_0 = vmlaq_n_s32(t134_0, vreinterpretq_s32_u32(pixels7_0_42),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    int32x4_t t136_1 = vmlaq_n_s32(t134_1, vreinterpretq_s32_u32(pixels7_1_42),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    int32x4_t t136_2 = vmlaq_n_s32(t134_2, vreinterpretq_s32_u32(pixels7_2_29),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    int32x4_t t136_3 = vmlaq_n_s32(t134_3, vreinterpretq_s32_u32(pixels7_3_29),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    uint32x4_t pixels7_0_43 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_43 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_30 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_30 = vmovl_high_u16(t266_1);
+    int32x4_t t138_0 = vmlaq_n_s32(t136_0, vreinterpretq_s32_u32(pixels7_0_43),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    int32x4_t t138_1 = vmlaq_n_s32(t136_1, vreinterpretq_s32_u32(pixels7_1_43),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    int32x4_t t138_2 = vmlaq_n_s32(t136_2, vreinterpretq_s32_u32(pixels7_2_30),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    int32x4_t t138_3 = vmlaq_n_s32(t136_3, vreinterpretq_s32_u32(pixels7_3_30),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    uint32x4_t pixels7_0_44 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_44 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_31 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_31 = vmovl_high_u16(t293_1);
+    int32x4_t t140_0_3 = vmlaq_n_s32(t138_0, vreinterpretq_s32_u32(pixels7_0_44),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    int32x4_t t140_1_3 = vmlaq_n_s32(t138_1, vreinterpretq_s32_u32(pixels7_1_44),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    int32x4_t t140_2_2 = vmlaq_n_s32(t138_2, vreinterpretq_s32_u32(pixels7_2_31),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    int32x4_t t140_3_2 = vmlaq_n_s32(t138_3, vreinterpretq_s32_u32(pixels7_3_31),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    uint32x4_t pixels7_0_45 = vmovl_u16(vget_low_u16(t320_0));
+    uint32x4_t pixels7_1_45 = vmovl_high_u16(t320_0);
+    uint32x4_t pixels7_2_32 = vmovl_u16(vget_low_u16(t320_1));
+    uint32x4_t pixels7_3_32 = vmovl_high_u16(t320_1);
+    int32x4_t t142_0_2 = vmlaq_n_s32(t140_0_3, vreinterpretq_s32_u32(pixels7_0_45),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    int32x4_t t142_1_2 = vmlaq_n_s32(t140_1_3, vreinterpretq_s32_u32(pixels7_1_45),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    int32x4_t t142_2_2 = vmlaq_n_s32(t140_2_2, vreinterpretq_s32_u32(pixels7_2_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    int32x4_t t142_3_2 = vmlaq_n_s32(t140_3_2, vreinterpretq_s32_u32(pixels7_3_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    uint32x4_t pixels7_0_46 = vmovl_u16(vget_low_u16(t347_0));
+    uint32x4_t pixels7_1_46 = vmovl_high_u16(t347_0);
+    uint32x4_t pixels7_2_33 = vmovl_u16(vget_low_u16(t347_1));
+    uint32x4_t pixels7_3_33 = vmovl_high_u16(t347_1);
+    int32x4_t t144_0_2 = vmlaq_n_s32(t142_0_2, vreinterpretq_s32_u32(pixels7_0_46),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    int32x4_t t144_1_2 = vmlaq_n_s32(t142_1_2, vreinterpretq_s32_u32(pixels7_1_46),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    int32x4_t t144_2_2 = vmlaq_n_s32(t142_2_2, vreinterpretq_s32_u32(pixels7_2_33),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    int32x4_t t144_3_2 = vmlaq_n_s32(t142_3_2, vreinterpretq_s32_u32(pixels7_3_33),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    uint32x4_t pixels7_0_47 = vmovl_u16(vget_low_u16(t374_0));
+    uint32x4_t pixels7_1_47 = vmovl_high_u16(t374_0);
+    uint32x4_t pixels7_2_34 = vmovl_u16(vget_low_u16(t374_1));
+    uint32x4_t pixels7_3_34 = vmovl_high_u16(t374_1);
+    int32x4_t t146_0_2 = vmlaq_n_s32(t144_0_2, vreinterpretq_s32_u32(pixels7_0_47),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int32x4_t t146_1_2 = vmlaq_n_s32(t144_1_2, vreinterpretq_s32_u32(pixels7_1_47),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int32x4_t t146_2_2 = vmlaq_n_s32(t144_2_2, vreinterpretq_s32_u32(pixels7_2_34),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int32x4_t t146_3_2 = vmlaq_n_s32(t144_3_2, vreinterpretq_s32_u32(pixels7_3_34),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int16x8_t value_0_19 = vrshrnq_n_s32(t146_0_2, t146_1_2, 7);
+    int16x8_t value_1_19 = vrshrnq_n_s32(t146_2_2, t146_3_2, 7);
+    uint16x8_t k0_13 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t149_0 = vmaxq_s16(value_0_19, vreinterpretq_s16_u16(k0_13));
+    int16x8_t t149_1 = vmaxq_s16(value_1_19, vreinterpretq_s16_u16(k0_13));
+    uint16x8_t t5_0_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_6 = vminq_u16(vreinterpretq_u16_s16(t149_0), t5_0_13);
+    uint16x8_t out_1_6 = vminq_u16(vreinterpretq_u16_s16(t149_1), t5_1_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
     vst1q_u16(&((uint16_t *)(dst_row5))[8], out_1_6);
-    int32x4_t t152_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_0_31), (int32_t)t18_3);
-    int32x4_t t152_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_1_31), (int32_t)t18_3);
-    int32x4_t t152_2_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_2_16), (int32_t)t18_3);
-    int32x4_t t152_3_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_3_16), (int32_t)t18_3);
-    int32x4_t t154_0_2 = vmlaq_n_s32(t152_0_2, vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t20_3);
-    int32x4_t t154_1_2 = vmlaq_n_s32(t152_1_2, vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t20_3);
-    int32x4_t t154_2_2 = vmlaq_n_s32(t152_2_2, vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t20_3);
-    int32x4_t t154_3_2 = vmlaq_n_s32(t152_3_2, vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t20_3);
-    int32x4_t t156_0 = vmlaq_n_s32(t154_0_2, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t24_3);
-    int32x4_t t156_1 = vmlaq_n_s32(t154_1_2, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t24_3);
-    int32x4_t t156_2 = vmlaq_n_s32(t154_2_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t24_3);
-    int32x4_t t156_3 = vmlaq_n_s32(t154_3_2, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t24_3);
-    int32x4_t t158_0_2 = vmlaq_n_s32(t156_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t28_3);
-    int32x4_t t158_1_2 = vmlaq_n_s32(t156_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t28_3);
-    int32x4_t t158_2 = vmlaq_n_s32(t156_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t28_3);
-    int32x4_t t158_3 = vmlaq_n_s32(t156_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t28_3);
-    int32x4_t t160_0 = vmlaq_n_s32(t158_0_2, vreinterpretq_s32_u32(pixels7_0_34), (int32_t)t32_3);
-    int32x4_t t160_1 = vmlaq_n_s32(t158_1_2, vreinterpretq_s32_u32(pixels7_1_34), (int32_t)t32_3);
-    int32x4_t t160_2 = vmlaq_n_s32(t158_2, vreinterpretq_s32_u32(pixels7_2_19), (int32_t)t32_3);
-    int32x4_t t160_3 = vmlaq_n_s32(t158_3, vreinterpretq_s32_u32(pixels7_3_19), (int32_t)t32_3);
-    int32x4_t t162_0 = vmlaq_n_s32(t160_0, vreinterpretq_s32_u32(pixels7_0_35), (int32_t)t36_3);
-    int32x4_t t162_1 = vmlaq_n_s32(t160_1, vreinterpretq_s32_u32(pixels7_1_35), (int32_t)t36_3);
-    int32x4_t t162_2 = vmlaq_n_s32(t160_2, vreinterpretq_s32_u32(pixels7_2_20), (int32_t)t36_3);
-    int32x4_t t162_3 = vmlaq_n_s32(t160_3, vreinterpretq_s32_u32(pixels7_3_20), (int32_t)t36_3);
-    int32x4_t t164_0 = vmlaq_n_s32(t162_0, vreinterpretq_s32_u32(pixels7_0_36), (int32_t)t40_3);
-    int32x4_t t164_1 = vmlaq_n_s32(t162_1, vreinterpretq_s32_u32(pixels7_1_36), (int32_t)t40_3);
-    int32x4_t t164_2 = vmlaq_n_s32(t162_2, vreinterpretq_s32_u32(pixels7_2_21), (int32_t)t40_3);
-    int32x4_t t164_3 = vmlaq_n_s32(t162_3, vreinterpretq_s32_u32(pixels7_3_21), (int32_t)t40_3);
-    uint32x4_t pixels7_0_37 = vmovl_u16(vget_low_u16(t401_0));
-    uint32x4_t pixels7_1_37 = vmovl_high_u16(t401_0);
-    uint32x4_t pixels7_2_22 = vmovl_u16(vget_low_u16(t401_1));
-    uint32x4_t pixels7_3_22 = vmovl_high_u16(t401_1);
-    int32x4_t t166_0 = vmlaq_n_s32(t164_0, vreinterpretq_s32_u32(pixels7_0_37), (int32_t)t44_3);
-    int32x4_t t166_1 = vmlaq_n_s32(t164_1, vreinterpretq_s32_u32(pixels7_1_37), (int32_t)t44_3);
-    int32x4_t t166_2 = vmlaq_n_s32(t164_2, vreinterpretq_s32_u32(pixels7_2_22), (int32_t)t44_3);
-    int32x4_t t166_3 = vmlaq_n_s32(t164_3, vreinterpretq_s32_u32(pixels7_3_22), (int32_t)t44_3);
-    int16x8_t value_0_22 = vrshrnq_n_s32(t166_0, t166_1, 7);
-    int16x8_t value_1_22 = vrshrnq_n_s32(t166_2, t166_3, 7);
-    int16x8_t t169_0_2 = vmaxq_s16(value_0_22, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t169_1_2 = vmaxq_s16(value_1_22, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_7 = vminq_u16(vreinterpretq_u16_s16(t169_0_2), t5_0_3);
-    uint16x8_t out_1_7 = vminq_u16(vreinterpretq_u16_s16(t169_1_2), t5_1_3);
+    int32_t t16_14 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
+    int16x8_t t383_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_14),
+        (int16_t)taps_table[daedalus_clip(t16_14, 0, 63)][0]);
+    int16x8_t t383_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_14),
+        (int16_t)taps_table[daedalus_clip(t16_14, 0, 63)][0]);
+    uint16x8_t pixels1_0_28 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    uint16x8_t pixels1_1_28 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
+    uint32x4_t pixels1_0_29 = vmovl_u16(vget_low_u16(pixels1_0_28));
+    uint32x4_t pixels1_1_29 = vmovl_high_u16(pixels1_0_28);
+    uint32x4_t pixels1_2_15 = vmovl_u16(vget_low_u16(pixels1_1_28));
+    uint32x4_t pixels1_3_15 = vmovl_high_u16(pixels1_1_28);
+    int32x4_t t383_0_2 = vmovl_s16(vget_low_s16(t383_0));
+    int32x4_t t383_1_2 = vmovl_high_s16(t383_0);
+    int32x4_t t383_2 = vmovl_s16(vget_low_s16(t383_1));
+    int32x4_t t383_3 = vmovl_high_s16(t383_1);
+    int32x4_t t385_0 = vmlaq_n_s32(t383_0_2, vreinterpretq_s32_u32(pixels1_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    int32x4_t t385_1 = vmlaq_n_s32(t383_1_2, vreinterpretq_s32_u32(pixels1_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    int32x4_t t385_2 = vmlaq_n_s32(t383_2, vreinterpretq_s32_u32(pixels1_2_15),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    int32x4_t t385_3 = vmlaq_n_s32(t383_3, vreinterpretq_s32_u32(pixels1_3_15),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    uint16x8_t pixels2_0_29 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    uint16x8_t pixels2_1_29 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
+    uint32x4_t pixels2_0_30 = vmovl_u16(vget_low_u16(pixels2_0_29));
+    uint32x4_t pixels2_1_30 = vmovl_high_u16(pixels2_0_29);
+    uint32x4_t pixels2_2_16 = vmovl_u16(vget_low_u16(pixels2_1_29));
+    uint32x4_t pixels2_3_16 = vmovl_high_u16(pixels2_1_29);
+    int32x4_t t387_0 = vmlaq_n_s32(t385_0, vreinterpretq_s32_u32(pixels2_0_30),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    int32x4_t t387_1 = vmlaq_n_s32(t385_1, vreinterpretq_s32_u32(pixels2_1_30),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    int32x4_t t387_2 = vmlaq_n_s32(t385_2, vreinterpretq_s32_u32(pixels2_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    int32x4_t t387_3 = vmlaq_n_s32(t385_3, vreinterpretq_s32_u32(pixels2_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    uint16x8_t pixels3_0_30 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint16x8_t pixels3_1_30 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
+    uint32x4_t pixels3_0_31 = vmovl_u16(vget_low_u16(pixels3_0_30));
+    uint32x4_t pixels3_1_31 = vmovl_high_u16(pixels3_0_30);
+    uint32x4_t pixels3_2_17 = vmovl_u16(vget_low_u16(pixels3_1_30));
+    uint32x4_t pixels3_3_17 = vmovl_high_u16(pixels3_1_30);
+    int32x4_t t389_0 = vmlaq_n_s32(t387_0, vreinterpretq_s32_u32(pixels3_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    int32x4_t t389_1 = vmlaq_n_s32(t387_1, vreinterpretq_s32_u32(pixels3_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    int32x4_t t389_2 = vmlaq_n_s32(t387_2, vreinterpretq_s32_u32(pixels3_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    int32x4_t t389_3 = vmlaq_n_s32(t387_3, vreinterpretq_s32_u32(pixels3_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    uint16x8_t pixels4_0_31 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint16x8_t pixels4_1_31 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
+    uint32x4_t pixels4_0_32 = vmovl_u16(vget_low_u16(pixels4_0_31));
+    uint32x4_t pixels4_1_32 = vmovl_high_u16(pixels4_0_31);
+    uint32x4_t pixels4_2_18 = vmovl_u16(vget_low_u16(pixels4_1_31));
+    uint32x4_t pixels4_3_18 = vmovl_high_u16(pixels4_1_31);
+    int32x4_t t391_0 = vmlaq_n_s32(t389_0, vreinterpretq_s32_u32(pixels4_0_32),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    int32x4_t t391_1 = vmlaq_n_s32(t389_1, vreinterpretq_s32_u32(pixels4_1_32),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    int32x4_t t391_2 = vmlaq_n_s32(t389_2, vreinterpretq_s32_u32(pixels4_2_18),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    int32x4_t t391_3 = vmlaq_n_s32(t389_3, vreinterpretq_s32_u32(pixels4_3_18),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    uint16x8_t pixels5_0_32 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    uint16x8_t pixels5_1_32 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
+    uint32x4_t pixels5_0_33 = vmovl_u16(vget_low_u16(pixels5_0_32));
+    uint32x4_t pixels5_1_33 = vmovl_high_u16(pixels5_0_32);
+    uint32x4_t pixels5_2_19 = vmovl_u16(vget_low_u16(pixels5_1_32));
+    uint32x4_t pixels5_3_19 = vmovl_high_u16(pixels5_1_32);
+    int32x4_t t393_0 = vmlaq_n_s32(t391_0, vreinterpretq_s32_u32(pixels5_0_33),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    int32x4_t t393_1 = vmlaq_n_s32(t391_1, vreinterpretq_s32_u32(pixels5_1_33),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    int32x4_t t393_2 = vmlaq_n_s32(t391_2, vreinterpretq_s32_u32(pixels5_2_19),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    int32x4_t t393_3 = vmlaq_n_s32(t391_3, vreinterpretq_s32_u32(pixels5_3_19),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    uint16x8_t pixels6_0_33 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    uint16x8_t pixels6_1_33 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
+    uint32x4_t pixels6_0_34 = vmovl_u16(vget_low_u16(pixels6_0_33));
+    uint32x4_t pixels6_1_34 = vmovl_high_u16(pixels6_0_33);
+    uint32x4_t pixels6_2_20 = vmovl_u16(vget_low_u16(pixels6_1_33));
+    uint32x4_t pixels6_3_20 = vmovl_high_u16(pixels6_1_33);
+    int32x4_t t395_0 = vmlaq_n_s32(t393_0, vreinterpretq_s32_u32(pixels6_0_34),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    int32x4_t t395_1 = vmlaq_n_s32(t393_1, vreinterpretq_s32_u32(pixels6_1_34),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    int32x4_t t395_2 = vmlaq_n_s32(t393_2, vreinterpretq_s32_u32(pixels6_2_20),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    int32x4_t t395_3 = vmlaq_n_s32(t393_3, vreinterpretq_s32_u32(pixels6_3_20),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    uint16x8_t pixels7_0_48 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    uint16x8_t pixels7_1_48 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
+    uint32x4_t pixels7_0_49 = vmovl_u16(vget_low_u16(pixels7_0_48));
+    uint32x4_t pixels7_1_49 = vmovl_high_u16(pixels7_0_48);
+    uint32x4_t pixels7_2_35 = vmovl_u16(vget_low_u16(pixels7_1_48));
+    uint32x4_t pixels7_3_35 = vmovl_high_u16(pixels7_1_48);
+    int32x4_t t397_0 = vmlaq_n_s32(t395_0, vreinterpretq_s32_u32(pixels7_0_49),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int32x4_t t397_1 = vmlaq_n_s32(t395_1, vreinterpretq_s32_u32(pixels7_1_49),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int32x4_t t397_2 = vmlaq_n_s32(t395_2, vreinterpretq_s32_u32(pixels7_2_35),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int32x4_t t397_3 = vmlaq_n_s32(t395_3, vreinterpretq_s32_u32(pixels7_3_35),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int16x8_t value_0_20 = vrshrnq_n_s32(t397_0, t397_1, 7);
+    int16x8_t value_1_20 = vrshrnq_n_s32(t397_2, t397_3, 7);
+    uint16x8_t k0_14 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t400_0 = vmaxq_s16(value_0_20, vreinterpretq_s16_u16(k0_14));
+    int16x8_t t400_1 = vmaxq_s16(value_1_20, vreinterpretq_s16_u16(k0_14));
+    uint16x8_t t5_0_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t401_0 = vminq_u16(vreinterpretq_u16_s16(t400_0), t5_0_14);
+    uint16x8_t t401_1 = vminq_u16(vreinterpretq_u16_s16(t400_1), t5_1_14);
+    int32_t t16_15 = (filter * 16) + my;
+    int16x8_t t152_0_2 = vmulq_n_s16(vreinterpretq_s16_u16(t212_0),
+        (int16_t)taps_table[daedalus_clip(t16_15, 0, 63)][0]);
+    int16x8_t t152_1_2 = vmulq_n_s16(vreinterpretq_s16_u16(t212_1),
+        (int16_t)taps_table[daedalus_clip(t16_15, 0, 63)][0]);
+    uint32x4_t pixels7_0_50 = vmovl_u16(vget_low_u16(t239_0));
+    uint32x4_t pixels7_1_50 = vmovl_high_u16(t239_0);
+    uint32x4_t pixels7_2_36 = vmovl_u16(vget_low_u16(t239_1));
+    uint32x4_t pixels7_3_36 = vmovl_high_u16(t239_1);
+    int32x4_t t152_0_3 = vmovl_s16(vget_low_s16(t152_0_2));
+    int32x4_t t152_1_3 = vmovl_high_s16(t152_0_2);
+    int32x4_t t152_2_2 = vmovl_s16(vget_low_s16(t152_1_2));
+    int32x4_t t152_3_2 = vmovl_high_s16(t152_1_2);
+    int32x4_t t154_0_2 = vmlaq_n_s32(t152_0_3, vreinterpretq_s32_u32(pixels7_0_50),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    int32x4_t t154_1_2 = vmlaq_n_s32(t152_1_3, vreinterpretq_s32_u32(pixels7_1_50),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    int32x4_t t154_2_2 = vmlaq_n_s32(t152_2_2, vreinterpretq_s32_u32(pixels7_2_36),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    int32x4_t t154_3_2 = vmlaq_n_s32(t152_3_2, vreinterpretq_s32_u32(pixels7_3_36),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    uint32x4_t pixels7_0_51 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_51 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_37 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_37 = vmovl_high_u16(t266_1);
+    int32x4_t t156_0 = vmlaq_n_s32(t154_0_2, vreinterpretq_s32_u32(pixels7_0_51),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    int32x4_t t156_1 = vmlaq_n_s32(t154_1_2, vreinterpretq_s32_u32(pixels7_1_51),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    int32x4_t t156_2 = vmlaq_n_s32(t154_2_2, vreinterpretq_s32_u32(pixels7_2_37),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    int32x4_t t156_3 = vmlaq_n_s32(t154_3_2, vreinterpretq_s32_u32(pixels7_3_37),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    uint32x4_t pixels7_0_52 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_52 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_38 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_38 = vmovl_high_u16(t293_1);
+    int32x4_t t158_0_2 = vmlaq_n_s32(t156_0, vreinterpretq_s32_u32(pixels7_0_52),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    int32x4_t t158_1_2 = vmlaq_n_s32(t156_1, vreinterpretq_s32_u32(pixels7_1_52),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    int32x4_t t158_2 = vmlaq_n_s32(t156_2, vreinterpretq_s32_u32(pixels7_2_38),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    int32x4_t t158_3 = vmlaq_n_s32(t156_3, vreinterpretq_s32_u32(pixels7_3_38),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    uint32x4_t pixels7_0_53 = vmovl_u16(vget_low_u16(t320_0));
+    uint32x4_t pixels7_1_53 = vmovl_high_u16(t320_0);
+    uint32x4_t pixels7_2_39 = vmovl_u16(vget_low_u16(t320_1));
+    uint32x4_t pixels7_3_39 = vmovl_high_u16(t320_1);
+    int32x4_t t160_0 = vmlaq_n_s32(t158_0_2, vreinterpretq_s32_u32(pixels7_0_53),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    int32x4_t t160_1 = vmlaq_n_s32(t158_1_2, vreinterpretq_s32_u32(pixels7_1_53),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    int32x4_t t160_2 = vmlaq_n_s32(t158_2, vreinterpretq_s32_u32(pixels7_2_39),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    int32x4_t t160_3 = vmlaq_n_s32(t158_3, vreinterpretq_s32_u32(pixels7_3_39),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    uint32x4_t pixels7_0_54 = vmovl_u16(vget_low_u16(t347_0));
+    uint32x4_t pixels7_1_54 = vmovl_high_u16(t347_0);
+    uint32x4_t pixels7_2_40 = vmovl_u16(vget_low_u16(t347_1));
+    uint32x4_t pixels7_3_40 = vmovl_high_u16(t347_1);
+    int32x4_t t162_0 = vmlaq_n_s32(t160_0, vreinterpretq_s32_u32(pixels7_0_54),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    int32x4_t t162_1 = vmlaq_n_s32(t160_1, vreinterpretq_s32_u32(pixels7_1_54),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    int32x4_t t162_2 = vmlaq_n_s32(t160_2, vreinterpretq_s32_u32(pixels7_2_40),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    int32x4_t t162_3 = vmlaq_n_s32(t160_3, vreinterpretq_s32_u32(pixels7_3_40),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    uint32x4_t pixels7_0_55 = vmovl_u16(vget_low_u16(t374_0));
+    uint32x4_t pixels7_1_55 = vmovl_high_u16(t374_0);
+    uint32x4_t pixels7_2_41 = vmovl_u16(vget_low_u16(t374_1));
+    uint32x4_t pixels7_3_41 = vmovl_high_u16(t374_1);
+    int32x4_t t164_0 = vmlaq_n_s32(t162_0, vreinterpretq_s32_u32(pixels7_0_55),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    int32x4_t t164_1 = vmlaq_n_s32(t162_1, vreinterpretq_s32_u32(pixels7_1_55),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    int32x4_t t164_2 = vmlaq_n_s32(t162_2, vreinterpretq_s32_u32(pixels7_2_41),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    int32x4_t t164_3 = vmlaq_n_s32(t162_3, vreinterpretq_s32_u32(pixels7_3_41),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    uint32x4_t pixels7_0_56 = vmovl_u16(vget_low_u16(t401_0));
+    uint32x4_t pixels7_1_56 = vmovl_high_u16(t401_0);
+    uint32x4_t pixels7_2_42 = vmovl_u16(vget_low_u16(t401_1));
+    uint32x4_t pixels7_3_42 = vmovl_high_u16(t401_1);
+    int32x4_t t166_0 = vmlaq_n_s32(t164_0, vreinterpretq_s32_u32(pixels7_0_56),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int32x4_t t166_1 = vmlaq_n_s32(t164_1, vreinterpretq_s32_u32(pixels7_1_56),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int32x4_t t166_2 = vmlaq_n_s32(t164_2, vreinterpretq_s32_u32(pixels7_2_42),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int32x4_t t166_3 = vmlaq_n_s32(t164_3, vreinterpretq_s32_u32(pixels7_3_42),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int16x8_t value_0_21 = vrshrnq_n_s32(t166_0, t166_1, 7);
+    int16x8_t value_1_21 = vrshrnq_n_s32(t166_2, t166_3, 7);
+    uint16x8_t k0_15 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t169_0_2 = vmaxq_s16(value_0_21, vreinterpretq_s16_u16(k0_15));
+    int16x8_t t169_1_2 = vmaxq_s16(value_1_21, vreinterpretq_s16_u16(k0_15));
+    uint16x8_t t5_0_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_7 = vminq_u16(vreinterpretq_u16_s16(t169_0_2), t5_0_15);
+    uint16x8_t out_1_7 = vminq_u16(vreinterpretq_u16_s16(t169_1_2), t5_1_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
     vst1q_u16(&((uint16_t *)(dst_row6))[8], out_1_7);
-    int32x4_t t172_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_0_31), (int32_t)t18_3);
-    int32x4_t t172_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_1_31), (int32_t)t18_3);
-    int32x4_t t172_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_2_16), (int32_t)t18_3);
-    int32x4_t t172_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_3_16), (int32_t)t18_3);
-    int32x4_t t174_0 = vmlaq_n_s32(t172_0, vreinterpretq_s32_u32(pixels7_0_32), (int32_t)t20_3);
-    int32x4_t t174_1 = vmlaq_n_s32(t172_1, vreinterpretq_s32_u32(pixels7_1_32), (int32_t)t20_3);
-    int32x4_t t174_2 = vmlaq_n_s32(t172_2, vreinterpretq_s32_u32(pixels7_2_17), (int32_t)t20_3);
-    int32x4_t t174_3 = vmlaq_n_s32(t172_3, vreinterpretq_s32_u32(pixels7_3_17), (int32_t)t20_3);
-    int32x4_t t176_0 = vmlaq_n_s32(t174_0, vreinterpretq_s32_u32(pixels7_0_33), (int32_t)t24_3);
-    int32x4_t t176_1 = vmlaq_n_s32(t174_1, vreinterpretq_s32_u32(pixels7_1_33), (int32_t)t24_3);
-    int32x4_t t176_2 = vmlaq_n_s32(t174_2, vreinterpretq_s32_u32(pixels7_2_18), (int32_t)t24_3);
-    int32x4_t t176_3 = vmlaq_n_s32(t174_3, vreinterpretq_s32_u32(pixels7_3_18), (int32_t)t24_3);
-    int32x4_t t178_0 = vmlaq_n_s32(t176_0, vreinterpretq_s32_u32(pixels7_0_34), (int32_t)t28_3);
-    int32x4_t t178_1 = vmlaq_n_s32(t176_1, vreinterpretq_s32_u32(pixels7_1_34), (int32_t)t28_3);
-    int32x4_t t178_2 = vmlaq_n_s32(t176_2, vreinterpretq_s32_u32(pixels7_2_19), (int32_t)t28_3);
-    int32x4_t t178_3 = vmlaq_n_s32(t176_3, vreinterpretq_s32_u32(pixels7_3_19), (int32_t)t28_3);
-    int32x4_t t180_0 = vmlaq_n_s32(t178_0, vreinterpretq_s32_u32(pixels7_0_35), (int32_t)t32_3);
-    int32x4_t t180_1 = vmlaq_n_s32(t178_1, vreinterpretq_s32_u32(pixels7_1_35), (int32_t)t32_3);
-    int32x4_t t180_2 = vmlaq_n_s32(t178_2, vreinterpretq_s32_u32(pixels7_2_20), (int32_t)t32_3);
-    int32x4_t t180_3 = vmlaq_n_s32(t178_3, vreinterpretq_s32_u32(pixels7_3_20), (int32_t)t32_3);
-    int32x4_t t182_0 = vmlaq_n_s32(t180_0, vreinterpretq_s32_u32(pixels7_0_36), (int32_t)t36_3);
-    int32x4_t t182_1 = vmlaq_n_s32(t180_1, vreinterpretq_s32_u32(pixels7_1_36), (int32_t)t36_3);
-    int32x4_t t182_2 = vmlaq_n_s32(t180_2, vreinterpretq_s32_u32(pixels7_2_21), (int32_t)t36_3);
-    int32x4_t t182_3 = vmlaq_n_s32(t180_3, vreinterpretq_s32_u32(pixels7_3_21), (int32_t)t36_3);
-    int32x4_t t184_0_2 = vmlaq_n_s32(t182_0, vreinterpretq_s32_u32(pixels7_0_37), (int32_t)t40_3);
-    int32x4_t t184_1_2 = vmlaq_n_s32(t182_1, vreinterpretq_s32_u32(pixels7_1_37), (int32_t)t40_3);
-    int32x4_t t184_2 = vmlaq_n_s32(t182_2, vreinterpretq_s32_u32(pixels7_2_22), (int32_t)t40_3);
-    int32x4_t t184_3 = vmlaq_n_s32(t182_3, vreinterpretq_s32_u32(pixels7_3_22), (int32_t)t40_3);
-    uint32x4_t pixels7_0_38 = vmovl_u16(vget_low_u16(t428_0));
-    uint32x4_t pixels7_1_38 = vmovl_high_u16(t428_0);
-    uint32x4_t pixels7_2_23 = vmovl_u16(vget_low_u16(t428_1));
-    uint32x4_t pixels7_3_23 = vmovl_high_u16(t428_1);
-    int32x4_t t186_0 = vmlaq_n_s32(t184_0_2, vreinterpretq_s32_u32(pixels7_0_38), (int32_t)t44_3);
-    int32x4_t t186_1 = vmlaq_n_s32(t184_1_2, vreinterpretq_s32_u32(pixels7_1_38), (int32_t)t44_3);
-    int32x4_t t186_2 = vmlaq_n_s32(t184_2, vreinterpretq_s32_u32(pixels7_2_23), (int32_t)t44_3);
-    int32x4_t t186_3 = vmlaq_n_s32(t184_3, vreinterpretq_s32_u32(pixels7_3_23), (int32_t)t44_3);
+    int32_t t16_16 = (filter * 16) + mx;
+    uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
+    int16x8_t t410_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_0_15),
+        (int16_t)taps_table[daedalus_clip(t16_16, 0, 63)][0]);
+    int16x8_t t410_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_1_15),
+        (int16_t)taps_table[daedalus_clip(t16_16, 0, 63)][0]);
+    uint16x8_t pixels1_0_30 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    uint16x8_t pixels1_1_30 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
+    uint32x4_t pixels1_0_31 = vmovl_u16(vget_low_u16(pixels1_0_30));
+    uint32x4_t pixels1_1_31 = vmovl_high_u16(pixels1_0_30);
+    uint32x4_t pixels1_2_16 = vmovl_u16(vget_low_u16(pixels1_1_30));
+    uint32x4_t pixels1_3_16 = vmovl_high_u16(pixels1_1_30);
+    int32x4_t t410_0_2 = vmovl_s16(vget_low_s16(t410_0));
+    int32x4_t t410_1_2 = vmovl_high_s16(t410_0);
+    int32x4_t t410_2 = vmovl_s16(vget_low_s16(t410_1));
+    int32x4_t t410_3 = vmovl_high_s16(t410_1);
+    int32x4_t t412_0 = vmlaq_n_s32(t410_0_2, vreinterpretq_s32_u32(pixels1_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    int32x4_t t412_1 = vmlaq_n_s32(t410_1_2, vreinterpretq_s32_u32(pixels1_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    int32x4_t t412_2 = vmlaq_n_s32(t410_2, vreinterpretq_s32_u32(pixels1_2_16),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    int32x4_t t412_3 = vmlaq_n_s32(t410_3, vreinterpretq_s32_u32(pixels1_3_16),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    uint16x8_t pixels2_0_31 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    uint16x8_t pixels2_1_31 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
+    uint32x4_t pixels2_0_32 = vmovl_u16(vget_low_u16(pixels2_0_31));
+    uint32x4_t pixels2_1_32 = vmovl_high_u16(pixels2_0_31);
+    uint32x4_t pixels2_2_17 = vmovl_u16(vget_low_u16(pixels2_1_31));
+    uint32x4_t pixels2_3_17 = vmovl_high_u16(pixels2_1_31);
+    int32x4_t t414_0 = vmlaq_n_s32(t412_0, vreinterpretq_s32_u32(pixels2_0_32),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    int32x4_t t414_1 = vmlaq_n_s32(t412_1, vreinterpretq_s32_u32(pixels2_1_32),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    int32x4_t t414_2 = vmlaq_n_s32(t412_2, vreinterpretq_s32_u32(pixels2_2_17),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    int32x4_t t414_3 = vmlaq_n_s32(t412_3, vreinterpretq_s32_u32(pixels2_3_17),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    uint16x8_t pixels3_0_32 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint16x8_t pixels3_1_32 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
+    uint32x4_t pixels3_0_33 = vmovl_u16(vget_low_u16(pixels3_0_32));
+    uint32x4_t pixels3_1_33 = vmovl_high_u16(pixels3_0_32);
+    uint32x4_t pixels3_2_18 = vmovl_u16(vget_low_u16(pixels3_1_32));
+    uint32x4_t pixels3_3_18 = vmovl_high_u16(pixels3_1_32);
+    int32x4_t t416_0 = vmlaq_n_s32(t414_0, vreinterpretq_s32_u32(pixels3_0_33),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    int32x4_t t416_1 = vmlaq_n_s32(t414_1, vreinterpretq_s32_u32(pixels3_1_33),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    int32x4_t t416_2 = vmlaq_n_s32(t414_2, vreinterpretq_s32_u32(pixels3_2_18),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    int32x4_t t416_3 = vmlaq_n_s32(t414_3, vreinterpretq_s32_u32(pixels3_3_18),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    uint16x8_t pixels4_0_33 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint16x8_t pixels4_1_33 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
+    uint32x4_t pixels4_0_34 = vmovl_u16(vget_low_u16(pixels4_0_33));
+    uint32x4_t pixels4_1_34 = vmovl_high_u16(pixels4_0_33);
+    uint32x4_t pixels4_2_19 = vmovl_u16(vget_low_u16(pixels4_1_33));
+    uint32x4_t pixels4_3_19 = vmovl_high_u16(pixels4_1_33);
+    int32x4_t t418_0 = vmlaq_n_s32(t416_0, vreinterpretq_s32_u32(pixels4_0_34),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    int32x4_t t418_1 = vmlaq_n_s32(t416_1, vreinterpretq_s32_u32(pixels4_1_34),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    int32x4_t t418_2 = vmlaq_n_s32(t416_2, vreinterpretq_s32_u32(pixels4_2_19),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    int32x4_t t418_3 = vmlaq_n_s32(t416_3, vreinterpretq_s32_u32(pixels4_3_19),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    uint16x8_t pixels5_0_34 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    uint16x8_t pixels5_1_34 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
+    uint32x4_t pixels5_0_35 = vmovl_u16(vget_low_u16(pixels5_0_34));
+    uint32x4_t pixels5_1_35 = vmovl_high_u16(pixels5_0_34);
+    uint32x4_t pixels5_2_20 = vmovl_u16(vget_low_u16(pixels5_1_34));
+    uint32x4_t pixels5_3_20 = vmovl_high_u16(pixels5_1_34);
+    int32x4_t t420_0 = vmlaq_n_s32(t418_0, vreinterpretq_s32_u32(pixels5_0_35),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    int32x4_t t420_1 = vmlaq_n_s32(t418_1, vreinterpretq_s32_u32(pixels5_1_35),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    int32x4_t t420_2 = vmlaq_n_s32(t418_2, vreinterpretq_s32_u32(pixels5_2_20),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    int32x4_t t420_3 = vmlaq_n_s32(t418_3, vreinterpretq_s32_u32(pixels5_3_20),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    uint16x8_t pixels6_0_35 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    uint16x8_t pixels6_1_35 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
+    uint32x4_t pixels6_0_36 = vmovl_u16(vget_low_u16(pixels6_0_35));
+    uint32x4_t pixels6_1_36 = vmovl_high_u16(pixels6_0_35);
+    uint32x4_t pixels6_2_21 = vmovl_u16(vget_low_u16(pixels6_1_35));
+    uint32x4_t pixels6_3_21 = vmovl_high_u16(pixels6_1_35);
+    int32x4_t t422_0 = vmlaq_n_s32(t420_0, vreinterpretq_s32_u32(pixels6_0_36),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    int32x4_t t422_1 = vmlaq_n_s32(t420_1, vreinterpretq_s32_u32(pixels6_1_36),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    int32x4_t t422_2 = vmlaq_n_s32(t420_2, vreinterpretq_s32_u32(pixels6_2_21),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    int32x4_t t422_3 = vmlaq_n_s32(t420_3, vreinterpretq_s32_u32(pixels6_3_21),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    uint16x8_t pixels7_0_57 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    uint16x8_t pixels7_1_57 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
+    uint32x4_t pixels7_0_58 = vmovl_u16(vget_low_u16(pixels7_0_57));
+    uint32x4_t pixels7_1_58 = vmovl_high_u16(pixels7_0_57);
+    uint32x4_t pixels7_2_43 = vmovl_u16(vget_low_u16(pixels7_1_57));
+    uint32x4_t pixels7_3_43 = vmovl_high_u16(pixels7_1_57);
+    int32x4_t t424_0 = vmlaq_n_s32(t422_0, vreinterpretq_s32_u32(pixels7_0_58),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int32x4_t t424_1 = vmlaq_n_s32(t422_1, vreinterpretq_s32_u32(pixels7_1_58),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int32x4_t t424_2 = vmlaq_n_s32(t422_2, vreinterpretq_s32_u32(pixels7_2_43),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int32x4_t t424_3 = vmlaq_n_s32(t422_3, vreinterpretq_s32_u32(pixels7_3_43),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int16x8_t value_0_22 = vrshrnq_n_s32(t424_0, t424_1, 7);
+    int16x8_t value_1_22 = vrshrnq_n_s32(t424_2, t424_3, 7);
+    uint16x8_t k0_16 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t427_0 = vmaxq_s16(value_0_22, vreinterpretq_s16_u16(k0_16));
+    int16x8_t t427_1 = vmaxq_s16(value_1_22, vreinterpretq_s16_u16(k0_16));
+    uint16x8_t t5_0_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t428_0 = vminq_u16(vreinterpretq_u16_s16(t427_0), t5_0_16);
+    uint16x8_t t428_1 = vminq_u16(vreinterpretq_u16_s16(t427_1), t5_1_16);
+    int32_t t16_17 = (filter * 16) + my;
+    int16x8_t t172_0 = vmulq_n_s16(vreinterpretq_s16_u16(t239_0),
+        (int16_t)taps_table[daedalus_clip(t16_17, 0, 63)][0]);
+    int16x8_t t172_1 = vmulq_n_s16(vreinterpretq_s16_u16(t239_1),
+        (int16_t)taps_table[daedalus_clip(t16_17, 0, 63)][0]);
+    uint32x4_t pixels7_0_59 = vmovl_u16(vget_low_u16(t266_0));
+    uint32x4_t pixels7_1_59 = vmovl_high_u16(t266_0);
+    uint32x4_t pixels7_2_44 = vmovl_u16(vget_low_u16(t266_1));
+    uint32x4_t pixels7_3_44 = vmovl_high_u16(t266_1);
+    int32x4_t t172_0_2 = vmovl_s16(vget_low_s16(t172_0));
+    int32x4_t t172_1_2 = vmovl_high_s16(t172_0);
+    int32x4_t t172_2 = vmovl_s16(vget_low_s16(t172_1));
+    int32x4_t t172_3 = vmovl_high_s16(t172_1);
+    int32x4_t t174_0 = vmlaq_n_s32(t172_0_2, vreinterpretq_s32_u32(pixels7_0_59),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    int32x4_t t174_1 = vmlaq_n_s32(t172_1_2, vreinterpretq_s32_u32(pixels7_1_59),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    int32x4_t t174_2 = vmlaq_n_s32(t172_2, vreinterpretq_s32_u32(pixels7_2_44),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    int32x4_t t174_3 = vmlaq_n_s32(t172_3, vreinterpretq_s32_u32(pixels7_3_44),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    uint32x4_t pixels7_0_60 = vmovl_u16(vget_low_u16(t293_0));
+    uint32x4_t pixels7_1_60 = vmovl_high_u16(t293_0);
+    uint32x4_t pixels7_2_45 = vmovl_u16(vget_low_u16(t293_1));
+    uint32x4_t pixels7_3_45 = vmovl_high_u16(t293_1);
+    int32x4_t t176_0 = vmlaq_n_s32(t174_0, vreinterpretq_s32_u32(pixels7_0_60),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    int32x4_t t176_1 = vmlaq_n_s32(t174_1, vreinterpretq_s32_u32(pixels7_1_60),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    int32x4_t t176_2 = vmlaq_n_s32(t174_2, vreinterpretq_s32_u32(pixels7_2_45),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    int32x4_t t176_3 = vmlaq_n_s32(t174_3, vreinterpretq_s32_u32(pixels7_3_45),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    uint32x4_t pixels7_0_61 = vmovl_u16(vget_low_u16(t320_0));
+    uint32x4_t pixels7_1_61 = vmovl_high_u16(t320_0);
+    uint32x4_t pixels7_2_46 = vmovl_u16(vget_low_u16(t320_1));
+    uint32x4_t pixels7_3_46 = vmovl_high_u16(t320_1);
+    int32x4_t t178_0 = vmlaq_n_s32(t176_0, vreinterpretq_s32_u32(pixels7_0_61),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    int32x4_t t178_1 = vmlaq_n_s32(t176_1, vreinterpretq_s32_u32(pixels7_1_61),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    int32x4_t t178_2 = vmlaq_n_s32(t176_2, vreinterpretq_s32_u32(pixels7_2_46),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    int32x4_t t178_3 = vmlaq_n_s32(t176_3, vreinterpretq_s32_u32(pixels7_3_46),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    uint32x4_t pixels7_0_62 = vmovl_u16(vget_low_u16(t347_0));
+    uint32x4_t pixels7_1_62 = vmovl_high_u16(t347_0);
+    uint32x4_t pixels7_2_47 = vmovl_u16(vget_low_u16(t347_1));
+    uint32x4_t pixels7_3_47 = vmovl_high_u16(t347_1);
+    int32x4_t t180_0 = vmlaq_n_s32(t178_0, vreinterpretq_s32_u32(pixels7_0_62),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    int32x4_t t180_1 = vmlaq_n_s32(t178_1, vreinterpretq_s32_u32(pixels7_1_62),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    int32x4_t t180_2 = vmlaq_n_s32(t178_2, vreinterpretq_s32_u32(pixels7_2_47),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    int32x4_t t180_3 = vmlaq_n_s32(t178_3, vreinterpretq_s32_u32(pixels7_3_47),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    uint32x4_t pixels7_0_63 = vmovl_u16(vget_low_u16(t374_0));
+    uint32x4_t pixels7_1_63 = vmovl_high_u16(t374_0);
+    uint32x4_t pixels7_2_48 = vmovl_u16(vget_low_u16(t374_1));
+    uint32x4_t pixels7_3_48 = vmovl_high_u16(t374_1);
+    int32x4_t t182_0 = vmlaq_n_s32(t180_0, vreinterpretq_s32_u32(pixels7_0_63),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    int32x4_t t182_1 = vmlaq_n_s32(t180_1, vreinterpretq_s32_u32(pixels7_1_63),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    int32x4_t t182_2 = vmlaq_n_s32(t180_2, vreinterpretq_s32_u32(pixels7_2_48),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    int32x4_t t182_3 = vmlaq_n_s32(t180_3, vreinterpretq_s32_u32(pixels7_3_48),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    uint32x4_t pixels7_0_64 = vmovl_u16(vget_low_u16(t401_0));
+    uint32x4_t pixels7_1_64 = vmovl_high_u16(t401_0);
+    uint32x4_t pixels7_2_49 = vmovl_u16(vget_low_u16(t401_1));
+    uint32x4_t pixels7_3_49 = vmovl_high_u16(t401_1);
+    int32x4_t t184_0_2 = vmlaq_n_s32(t182_0, vreinterpretq_s32_u32(pixels7_0_64),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    int32x4_t t184_1_2 = vmlaq_n_s32(t182_1, vreinterpretq_s32_u32(pixels7_1_64),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    int32x4_t t184_2 = vmlaq_n_s32(t182_2, vreinterpretq_s32_u32(pixels7_2_49),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    int32x4_t t184_3 = vmlaq_n_s32(t182_3, vreinterpretq_s32_u32(pixels7_3_49),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    uint32x4_t pixels7_0_65 = vmovl_u16(vget_low_u16(t428_0));
+    uint32x4_t pixels7_1_65 = vmovl_high_u16(t428_0);
+    uint32x4_t pixels7_2_50 = vmovl_u16(vget_low_u16(t428_1));
+    uint32x4_t pixels7_3_50 = vmovl_high_u16(t428_1);
+    int32x4_t t186_0 = vmlaq_n_s32(t184_0_2, vreinterpretq_s32_u32(pixels7_0_65),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
+    int32x4_t t186_1 = vmlaq_n_s32(t184_1_2, vreinterpretq_s32_u32(pixels7_1_65),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
+    int32x4_t t186_2 = vmlaq_n_s32(t184_2, vreinterpretq_s32_u32(pixels7_2_50),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
+    int32x4_t t186_3 = vmlaq_n_s32(t184_3, vreinterpretq_s32_u32(pixels7_3_50),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
     int16x8_t value_0_23 = vrshrnq_n_s32(t186_0, t186_1, 7);
     int16x8_t value_1_23 = vrshrnq_n_s32(t186_2, t186_3, 7);
-    int16x8_t t189_0 = vmaxq_s16(value_0_23, vreinterpretq_s16_u16(k0_3));
-    int16x8_t t189_1 = vmaxq_s16(value_1_23, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_0_8 = vminq_u16(vreinterpretq_u16_s16(t189_0), t5_0_3);
-    uint16x8_t out_1_8 = vminq_u16(vreinterpretq_u16_s16(t189_1), t5_1_3);
+    uint16x8_t k0_17 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t189_0 = vmaxq_s16(value_0_23, vreinterpretq_s16_u16(k0_17));
+    int16x8_t t189_1 = vmaxq_s16(value_1_23, vreinterpretq_s16_u16(k0_17));
+    uint16x8_t t5_0_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_8 = vminq_u16(vreinterpretq_u16_s16(t189_0), t5_0_17);
+    uint16x8_t out_1_8 = vminq_u16(vreinterpretq_u16_s16(t189_1), t5_1_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_0_8);
     vst1q_u16(&((uint16_t *)(dst_row7))[8], out_1_8);
     t50_0 = t266_0;

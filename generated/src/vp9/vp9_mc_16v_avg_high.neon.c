@@ -10,6 +10,7 @@
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/neon_narrow.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 4ce5dcc31766a515
+ * Class rows8 (8 <= rows <= 8), input hash 3c0d1cf1a6d0730b
  */
 static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -109,76 +110,65 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
   uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)(src_above3))[8]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0), (int16_t)t18);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), (int16_t)t18);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
   uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)(src_above2))[8]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), (int16_t)t20);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)t20);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
   uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)(src_above1))[8]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t24);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t24);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)(src))[0]);
   uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)(src))[8]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0, (uint16_t)t28);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)t28);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
   uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)(src_row1))[8]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)t32);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1), (uint16_t)t32);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
   uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)(src_row2))[8]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t36);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t36);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
   uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)(src_row3))[8]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t40);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t40);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
   uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t44);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t44);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -193,54 +183,52 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t53_1 = vrhaddq_u16(t51_1, out_1);
   vst1q_u16(&((uint16_t *)(dst))[0], t53_0);
   vst1q_u16(&((uint16_t *)(dst))[8], t53_1);
-  int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), (int16_t)t18);
-  int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1_0), (int16_t)t18);
-  int32x4_t t55_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), (int16_t)t18);
-  int32x4_t t55_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1_1), (int16_t)t18);
-  int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t20);
-  int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
-  int32x4_t t57_2 = vmlal_n_s16(t55_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t20);
-  int32x4_t t57_3 = vmlal_high_n_s16(t55_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
-  int32x4_t t59_0 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)),
-      (int16_t)t24);
-  int32x4_t t59_1 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(pixels3_0), (int16_t)t24);
-  int32x4_t t59_2 = vmlal_n_s16(t57_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)),
-      (int16_t)t24);
-  int32x4_t t59_3 = vmlal_high_n_s16(t57_3, vreinterpretq_s16_u16(pixels3_1), (int16_t)t24);
-  uint32x4_t t61_0 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4_0),
-      (uint16_t)t28);
-  uint32x4_t t61_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1), pixels4_0, (uint16_t)t28);
-  uint32x4_t t61_2 = vmlal_n_u16(vreinterpretq_u32_s32(t59_2), vget_low_u16(pixels4_1),
-      (uint16_t)t28);
-  uint32x4_t t61_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_3), pixels4_1, (uint16_t)t28);
-  uint32x4_t t63_0 = vmlal_n_u16(t61_0, vget_low_u16(pixels5_0), (uint16_t)t32);
-  uint32x4_t t63_1 = vmlal_high_n_u16(t61_1, pixels5_0, (uint16_t)t32);
-  uint32x4_t t63_2 = vmlal_n_u16(t61_2, vget_low_u16(pixels5_1), (uint16_t)t32);
-  uint32x4_t t63_3 = vmlal_high_n_u16(t61_3, pixels5_1, (uint16_t)t32);
-  int32x4_t t65_0 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), (int16_t)t36);
-  int32x4_t t65_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1),
-      vreinterpretq_s16_u16(pixels6_0), (int16_t)t36);
-  int32x4_t t65_2 = vmlal_n_s16(vreinterpretq_s32_u32(t63_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), (int16_t)t36);
-  int32x4_t t65_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_3),
-      vreinterpretq_s16_u16(pixels6_1), (int16_t)t36);
-  int32x4_t t67_0 = vmlal_n_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t40);
-  int32x4_t t67_1 = vmlal_high_n_s16(t65_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t40);
-  int32x4_t t67_2 = vmlal_n_s16(t65_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t40);
-  int32x4_t t67_3 = vmlal_high_n_s16(t65_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t40);
+  int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 0);
+  int32x4_t t55_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1_0), taps, 0);
+  int32x4_t t55_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 0);
+  int32x4_t t55_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1_1), taps, 0);
+  int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 1);
+  int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, vreinterpretq_s16_u16(pixels2_0), taps, 1);
+  int32x4_t t57_2 = vmlal_laneq_s16(t55_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 1);
+  int32x4_t t57_3 = vmlal_high_laneq_s16(t55_3, vreinterpretq_s16_u16(pixels2_1), taps, 1);
+  int32x4_t t59_0 = vmlal_laneq_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 2);
+  int32x4_t t59_1 = vmlal_high_laneq_s16(t57_1, vreinterpretq_s16_u16(pixels3_0), taps, 2);
+  int32x4_t t59_2 = vmlal_laneq_s16(t57_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 2);
+  int32x4_t t59_3 = vmlal_high_laneq_s16(t57_3, vreinterpretq_s16_u16(pixels3_1), taps, 2);
+  uint32x4_t t61_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t61_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_1), pixels4_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t61_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_2), vget_low_u16(pixels4_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t61_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_3), pixels4_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t63_0 = vmlal_laneq_u16(t61_0, vget_low_u16(pixels5_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t63_1 = vmlal_high_laneq_u16(t61_1, pixels5_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t63_2 = vmlal_laneq_u16(t61_2, vget_low_u16(pixels5_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t63_3 = vmlal_high_laneq_u16(t61_3, pixels5_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t65_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 5);
+  int32x4_t t65_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_1),
+      vreinterpretq_s16_u16(pixels6_0), taps, 5);
+  int32x4_t t65_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 5);
+  int32x4_t t65_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_3),
+      vreinterpretq_s16_u16(pixels6_1), taps, 5);
+  int32x4_t t67_0 = vmlal_laneq_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 6);
+  int32x4_t t67_1 = vmlal_high_laneq_s16(t65_1, vreinterpretq_s16_u16(pixels7_0), taps, 6);
+  int32x4_t t67_2 = vmlal_laneq_s16(t65_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 6);
+  int32x4_t t67_3 = vmlal_high_laneq_s16(t65_3, vreinterpretq_s16_u16(pixels7_1), taps, 6);
   uint16x8_t pixels7_0_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
   uint16x8_t pixels7_1_2 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-  int32x4_t t69_0 = vmlal_n_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t44);
-  int32x4_t t69_1 = vmlal_high_n_s16(t67_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t44);
-  int32x4_t t69_2 = vmlal_n_s16(t67_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t44);
-  int32x4_t t69_3 = vmlal_high_n_s16(t67_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t44);
+  int32x4_t t69_0 = vmlal_laneq_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      7);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(t67_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+  int32x4_t t69_2 = vmlal_laneq_s16(t67_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      7);
+  int32x4_t t69_3 = vmlal_high_laneq_s16(t67_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
   uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0, t69_1, 7);
   uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_2, t69_3, 7);
   uint16x8_t out_0_2 = vminq_u16(value_sat_0_2, t5_0);
@@ -251,54 +239,54 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t76_1 = vrhaddq_u16(t74_1, out_1_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], t76_0);
   vst1q_u16(&((uint16_t *)(dst_row1))[8], t76_1);
-  int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), (int16_t)t18);
-  int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2_0), (int16_t)t18);
-  int32x4_t t78_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), (int16_t)t18);
-  int32x4_t t78_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2_1), (int16_t)t18);
-  int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)),
-      (int16_t)t20);
-  int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
-  int32x4_t t80_2 = vmlal_n_s16(t78_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)),
-      (int16_t)t20);
-  int32x4_t t80_3 = vmlal_high_n_s16(t78_3, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
-  int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)),
-      (int16_t)t24);
-  int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(pixels4_0), (int16_t)t24);
-  int32x4_t t82_2 = vmlal_n_s16(t80_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)),
-      (int16_t)t24);
-  int32x4_t t82_3 = vmlal_high_n_s16(t80_3, vreinterpretq_s16_u16(pixels4_1), (int16_t)t24);
-  uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5_0),
-      (uint16_t)t28);
-  uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), pixels5_0, (uint16_t)t28);
-  uint32x4_t t84_2 = vmlal_n_u16(vreinterpretq_u32_s32(t82_2), vget_low_u16(pixels5_1),
-      (uint16_t)t28);
-  uint32x4_t t84_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_3), pixels5_1, (uint16_t)t28);
-  uint32x4_t t86_0 = vmlal_n_u16(t84_0, vget_low_u16(pixels6_0), (uint16_t)t32);
-  uint32x4_t t86_1 = vmlal_high_n_u16(t84_1, pixels6_0, (uint16_t)t32);
-  uint32x4_t t86_2 = vmlal_n_u16(t84_2, vget_low_u16(pixels6_1), (uint16_t)t32);
-  uint32x4_t t86_3 = vmlal_high_n_u16(t84_3, pixels6_1, (uint16_t)t32);
-  int32x4_t t88_0 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), (int16_t)t36);
-  int32x4_t t88_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1),
-      vreinterpretq_s16_u16(pixels7_0), (int16_t)t36);
-  int32x4_t t88_2 = vmlal_n_s16(vreinterpretq_s32_u32(t86_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), (int16_t)t36);
-  int32x4_t t88_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_3),
-      vreinterpretq_s16_u16(pixels7_1), (int16_t)t36);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t40);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t40);
-  int32x4_t t90_2 = vmlal_n_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t40);
-  int32x4_t t90_3 = vmlal_high_n_s16(t88_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t40);
+  int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 0);
+  int32x4_t t78_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2_0), taps, 0);
+  int32x4_t t78_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 0);
+  int32x4_t t78_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2_1), taps, 0);
+  int32x4_t t80_0 = vmlal_laneq_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 1);
+  int32x4_t t80_1 = vmlal_high_laneq_s16(t78_1, vreinterpretq_s16_u16(pixels3_0), taps, 1);
+  int32x4_t t80_2 = vmlal_laneq_s16(t78_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 1);
+  int32x4_t t80_3 = vmlal_high_laneq_s16(t78_3, vreinterpretq_s16_u16(pixels3_1), taps, 1);
+  int32x4_t t82_0 = vmlal_laneq_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps, 2);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(t80_1, vreinterpretq_s16_u16(pixels4_0), taps, 2);
+  int32x4_t t82_2 = vmlal_laneq_s16(t80_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps, 2);
+  int32x4_t t82_3 = vmlal_high_laneq_s16(t80_3, vreinterpretq_s16_u16(pixels4_1), taps, 2);
+  uint32x4_t t84_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t84_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_1), pixels5_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t84_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_2), vget_low_u16(pixels5_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t84_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_3), pixels5_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t86_0 = vmlal_laneq_u16(t84_0, vget_low_u16(pixels6_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t86_1 = vmlal_high_laneq_u16(t84_1, pixels6_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t86_2 = vmlal_laneq_u16(t84_2, vget_low_u16(pixels6_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t86_3 = vmlal_high_laneq_u16(t84_3, pixels6_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t88_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 5);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_1),
+      vreinterpretq_s16_u16(pixels7_0), taps, 5);
+  int32x4_t t88_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 5);
+  int32x4_t t88_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_3),
+      vreinterpretq_s16_u16(pixels7_1), taps, 5);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      6);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 6);
+  int32x4_t t90_2 = vmlal_laneq_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      6);
+  int32x4_t t90_3 = vmlal_high_laneq_s16(t88_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 6);
   uint16x8_t pixels7_0_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
   uint16x8_t pixels7_1_3 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-  int32x4_t t92_0 = vmlal_n_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t44);
-  int32x4_t t92_1 = vmlal_high_n_s16(t90_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t44);
-  int32x4_t t92_2 = vmlal_n_s16(t90_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t44);
-  int32x4_t t92_3 = vmlal_high_n_s16(t90_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t44);
+  int32x4_t t92_0 = vmlal_laneq_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps,
+      7);
+  int32x4_t t92_1 = vmlal_high_laneq_s16(t90_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 7);
+  int32x4_t t92_2 = vmlal_laneq_s16(t90_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps,
+      7);
+  int32x4_t t92_3 = vmlal_high_laneq_s16(t90_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 7);
   uint16x8_t value_sat_0_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0, t92_1, 7);
   uint16x8_t value_sat_1_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_2, t92_3, 7);
   uint16x8_t out_0_3 = vminq_u16(value_sat_0_3, t5_0);
@@ -309,54 +297,58 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t99_1 = vrhaddq_u16(t97_1, out_1_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], t99_0);
   vst1q_u16(&((uint16_t *)(dst_row2))[8], t99_1);
-  int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), (int16_t)t18);
-  int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3_0), (int16_t)t18);
-  int32x4_t t101_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), (int16_t)t18);
-  int32x4_t t101_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3_1), (int16_t)t18);
-  int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)),
-      (int16_t)t20);
-  int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
-  int32x4_t t103_2 = vmlal_n_s16(t101_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)),
-      (int16_t)t20);
-  int32x4_t t103_3 = vmlal_high_n_s16(t101_3, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
-  int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)),
-      (int16_t)t24);
-  int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(pixels5_0), (int16_t)t24);
-  int32x4_t t105_2 = vmlal_n_s16(t103_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)),
-      (int16_t)t24);
-  int32x4_t t105_3 = vmlal_high_n_s16(t103_3, vreinterpretq_s16_u16(pixels5_1), (int16_t)t24);
-  uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6_0),
-      (uint16_t)t28);
-  uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), pixels6_0, (uint16_t)t28);
-  uint32x4_t t107_2 = vmlal_n_u16(vreinterpretq_u32_s32(t105_2), vget_low_u16(pixels6_1),
-      (uint16_t)t28);
-  uint32x4_t t107_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_3), pixels6_1, (uint16_t)t28);
-  uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(pixels7_0), (uint16_t)t32);
-  uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, pixels7_0, (uint16_t)t32);
-  uint32x4_t t109_2 = vmlal_n_u16(t107_2, vget_low_u16(pixels7_1), (uint16_t)t32);
-  uint32x4_t t109_3 = vmlal_high_n_u16(t107_3, pixels7_1, (uint16_t)t32);
-  int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), (int16_t)t36);
-  int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1),
-      vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t36);
-  int32x4_t t111_2 = vmlal_n_s16(vreinterpretq_s32_u32(t109_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), (int16_t)t36);
-  int32x4_t t111_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_3),
-      vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t36);
-  int32x4_t t113_0 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t40);
-  int32x4_t t113_1 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t40);
-  int32x4_t t113_2 = vmlal_n_s16(t111_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t40);
-  int32x4_t t113_3 = vmlal_high_n_s16(t111_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t40);
+  int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 0);
+  int32x4_t t101_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3_0), taps, 0);
+  int32x4_t t101_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 0);
+  int32x4_t t101_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3_1), taps, 0);
+  int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps,
+      1);
+  int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, vreinterpretq_s16_u16(pixels4_0), taps, 1);
+  int32x4_t t103_2 = vmlal_laneq_s16(t101_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps,
+      1);
+  int32x4_t t103_3 = vmlal_high_laneq_s16(t101_3, vreinterpretq_s16_u16(pixels4_1), taps, 1);
+  int32x4_t t105_0 = vmlal_laneq_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps,
+      2);
+  int32x4_t t105_1 = vmlal_high_laneq_s16(t103_1, vreinterpretq_s16_u16(pixels5_0), taps, 2);
+  int32x4_t t105_2 = vmlal_laneq_s16(t103_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps,
+      2);
+  int32x4_t t105_3 = vmlal_high_laneq_s16(t103_3, vreinterpretq_s16_u16(pixels5_1), taps, 2);
+  uint32x4_t t107_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t107_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_1), pixels6_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t107_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_2), vget_low_u16(pixels6_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t107_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_3), pixels6_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t109_0 = vmlal_laneq_u16(t107_0, vget_low_u16(pixels7_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t109_1 = vmlal_high_laneq_u16(t107_1, pixels7_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t109_2 = vmlal_laneq_u16(t107_2, vget_low_u16(pixels7_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t109_3 = vmlal_high_laneq_u16(t107_3, pixels7_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t111_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps, 5);
+  int32x4_t t111_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_1),
+      vreinterpretq_s16_u16(pixels7_0_2), taps, 5);
+  int32x4_t t111_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps, 5);
+  int32x4_t t111_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_3),
+      vreinterpretq_s16_u16(pixels7_1_2), taps, 5);
+  int32x4_t t113_0 = vmlal_laneq_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
+      taps, 6);
+  int32x4_t t113_1 = vmlal_high_laneq_s16(t111_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 6);
+  int32x4_t t113_2 = vmlal_laneq_s16(t111_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
+      taps, 6);
+  int32x4_t t113_3 = vmlal_high_laneq_s16(t111_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 6);
   uint16x8_t pixels7_0_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
   uint16x8_t pixels7_1_4 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t44);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t44);
-  int32x4_t t115_2 = vmlal_n_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t44);
-  int32x4_t t115_3 = vmlal_high_n_s16(t113_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t44);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 7);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 7);
+  int32x4_t t115_2 = vmlal_laneq_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 7);
+  int32x4_t t115_3 = vmlal_high_laneq_s16(t113_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 7);
   uint16x8_t value_sat_0_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0, t115_1, 7);
   uint16x8_t value_sat_1_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_2, t115_3, 7);
   uint16x8_t out_0_4 = vminq_u16(value_sat_0_4, t5_0);
@@ -367,54 +359,58 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t122_1 = vrhaddq_u16(t120_1, out_1_4);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], t122_0);
   vst1q_u16(&((uint16_t *)(dst_row3))[8], t122_1);
-  int32x4_t t124_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), (int16_t)t18);
-  int32x4_t t124_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4_0), (int16_t)t18);
-  int32x4_t t124_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), (int16_t)t18);
-  int32x4_t t124_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4_1), (int16_t)t18);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)),
-      (int16_t)t20);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
-  int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)),
-      (int16_t)t20);
-  int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
-  int32x4_t t128_0 = vmlal_n_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t24);
-  int32x4_t t128_1 = vmlal_high_n_s16(t126_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t24);
-  int32x4_t t128_2 = vmlal_n_s16(t126_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t24);
-  int32x4_t t128_3 = vmlal_high_n_s16(t126_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t24);
-  uint32x4_t t130_0 = vmlal_n_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(pixels7_0),
-      (uint16_t)t28);
-  uint32x4_t t130_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_1), pixels7_0, (uint16_t)t28);
-  uint32x4_t t130_2 = vmlal_n_u16(vreinterpretq_u32_s32(t128_2), vget_low_u16(pixels7_1),
-      (uint16_t)t28);
-  uint32x4_t t130_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_3), pixels7_1, (uint16_t)t28);
-  uint32x4_t t132_0 = vmlal_n_u16(t130_0, vget_low_u16(pixels7_0_2), (uint16_t)t32);
-  uint32x4_t t132_1 = vmlal_high_n_u16(t130_1, pixels7_0_2, (uint16_t)t32);
-  uint32x4_t t132_2 = vmlal_n_u16(t130_2, vget_low_u16(pixels7_1_2), (uint16_t)t32);
-  uint32x4_t t132_3 = vmlal_high_n_u16(t130_3, pixels7_1_2, (uint16_t)t32);
-  int32x4_t t134_0 = vmlal_n_s16(vreinterpretq_s32_u32(t132_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), (int16_t)t36);
-  int32x4_t t134_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_1),
-      vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t36);
-  int32x4_t t134_2 = vmlal_n_s16(vreinterpretq_s32_u32(t132_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), (int16_t)t36);
-  int32x4_t t134_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_3),
-      vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t36);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t40);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t40);
-  int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t40);
-  int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t40);
+  int32x4_t t124_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps, 0);
+  int32x4_t t124_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4_0), taps, 0);
+  int32x4_t t124_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps, 0);
+  int32x4_t t124_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4_1), taps, 0);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps,
+      1);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels5_0), taps, 1);
+  int32x4_t t126_2 = vmlal_laneq_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps,
+      1);
+  int32x4_t t126_3 = vmlal_high_laneq_s16(t124_3, vreinterpretq_s16_u16(pixels5_1), taps, 1);
+  int32x4_t t128_0 = vmlal_laneq_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps,
+      2);
+  int32x4_t t128_1 = vmlal_high_laneq_s16(t126_1, vreinterpretq_s16_u16(pixels6_0), taps, 2);
+  int32x4_t t128_2 = vmlal_laneq_s16(t126_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps,
+      2);
+  int32x4_t t128_3 = vmlal_high_laneq_s16(t126_3, vreinterpretq_s16_u16(pixels6_1), taps, 2);
+  uint32x4_t t130_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(pixels7_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t130_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t128_1), pixels7_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t130_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128_2), vget_low_u16(pixels7_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t130_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t128_3), pixels7_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t132_0 = vmlal_laneq_u16(t130_0, vget_low_u16(pixels7_0_2),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t132_1 = vmlal_high_laneq_u16(t130_1, pixels7_0_2, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t132_2 = vmlal_laneq_u16(t130_2, vget_low_u16(pixels7_1_2),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t132_3 = vmlal_high_laneq_u16(t130_3, pixels7_1_2, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t134_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps, 5);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t132_1),
+      vreinterpretq_s16_u16(pixels7_0_3), taps, 5);
+  int32x4_t t134_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps, 5);
+  int32x4_t t134_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t132_3),
+      vreinterpretq_s16_u16(pixels7_1_3), taps, 5);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 6);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 6);
+  int32x4_t t136_2 = vmlal_laneq_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 6);
+  int32x4_t t136_3 = vmlal_high_laneq_s16(t134_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 6);
   uint16x8_t pixels7_0_5 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
   uint16x8_t pixels7_1_5 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
-  int32x4_t t138_0 = vmlal_n_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t44);
-  int32x4_t t138_1 = vmlal_high_n_s16(t136_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t44);
-  int32x4_t t138_2 = vmlal_n_s16(t136_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t44);
-  int32x4_t t138_3 = vmlal_high_n_s16(t136_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t44);
+  int32x4_t t138_0 = vmlal_laneq_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 7);
+  int32x4_t t138_1 = vmlal_high_laneq_s16(t136_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 7);
+  int32x4_t t138_2 = vmlal_laneq_s16(t136_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 7);
+  int32x4_t t138_3 = vmlal_high_laneq_s16(t136_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 7);
   uint16x8_t value_sat_0_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
   uint16x8_t value_sat_1_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_2, t138_3, 7);
   uint16x8_t out_0_5 = vminq_u16(value_sat_0_5, t5_0);
@@ -425,54 +421,58 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t145_1 = vrhaddq_u16(t143_1, out_1_5);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], t145_0);
   vst1q_u16(&((uint16_t *)(dst_row4))[8], t145_1);
-  int32x4_t t147_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t18);
-  int32x4_t t147_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5_0), (int16_t)t18);
-  int32x4_t t147_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t18);
-  int32x4_t t147_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5_1), (int16_t)t18);
-  int32x4_t t149_0 = vmlal_n_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t20);
-  int32x4_t t149_1 = vmlal_high_n_s16(t147_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
-  int32x4_t t149_2 = vmlal_n_s16(t147_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t20);
-  int32x4_t t149_3 = vmlal_high_n_s16(t147_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
-  int32x4_t t151_0 = vmlal_n_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t24);
-  int32x4_t t151_1 = vmlal_high_n_s16(t149_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t24);
-  int32x4_t t151_2 = vmlal_n_s16(t149_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t24);
-  int32x4_t t151_3 = vmlal_high_n_s16(t149_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t24);
-  uint32x4_t t153_0 = vmlal_n_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(pixels7_0_2),
-      (uint16_t)t28);
-  uint32x4_t t153_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_1), pixels7_0_2, (uint16_t)t28);
-  uint32x4_t t153_2 = vmlal_n_u16(vreinterpretq_u32_s32(t151_2), vget_low_u16(pixels7_1_2),
-      (uint16_t)t28);
-  uint32x4_t t153_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_3), pixels7_1_2, (uint16_t)t28);
-  uint32x4_t t155_0 = vmlal_n_u16(t153_0, vget_low_u16(pixels7_0_3), (uint16_t)t32);
-  uint32x4_t t155_1 = vmlal_high_n_u16(t153_1, pixels7_0_3, (uint16_t)t32);
-  uint32x4_t t155_2 = vmlal_n_u16(t153_2, vget_low_u16(pixels7_1_3), (uint16_t)t32);
-  uint32x4_t t155_3 = vmlal_high_n_u16(t153_3, pixels7_1_3, (uint16_t)t32);
-  int32x4_t t157_0 = vmlal_n_s16(vreinterpretq_s32_u32(t155_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)), (int16_t)t36);
-  int32x4_t t157_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_1),
-      vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t36);
-  int32x4_t t157_2 = vmlal_n_s16(vreinterpretq_s32_u32(t155_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)), (int16_t)t36);
-  int32x4_t t157_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_3),
-      vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t36);
-  int32x4_t t159_0 = vmlal_n_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t40);
-  int32x4_t t159_1 = vmlal_high_n_s16(t157_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t40);
-  int32x4_t t159_2 = vmlal_n_s16(t157_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t40);
-  int32x4_t t159_3 = vmlal_high_n_s16(t157_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t40);
+  int32x4_t t147_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 0);
+  int32x4_t t147_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5_0), taps, 0);
+  int32x4_t t147_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 0);
+  int32x4_t t147_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5_1), taps, 0);
+  int32x4_t t149_0 = vmlal_laneq_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps,
+      1);
+  int32x4_t t149_1 = vmlal_high_laneq_s16(t147_1, vreinterpretq_s16_u16(pixels6_0), taps, 1);
+  int32x4_t t149_2 = vmlal_laneq_s16(t147_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps,
+      1);
+  int32x4_t t149_3 = vmlal_high_laneq_s16(t147_3, vreinterpretq_s16_u16(pixels6_1), taps, 1);
+  int32x4_t t151_0 = vmlal_laneq_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps,
+      2);
+  int32x4_t t151_1 = vmlal_high_laneq_s16(t149_1, vreinterpretq_s16_u16(pixels7_0), taps, 2);
+  int32x4_t t151_2 = vmlal_laneq_s16(t149_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps,
+      2);
+  int32x4_t t151_3 = vmlal_high_laneq_s16(t149_3, vreinterpretq_s16_u16(pixels7_1), taps, 2);
+  uint32x4_t t153_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(pixels7_0_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t153_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t151_1), pixels7_0_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t153_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151_2), vget_low_u16(pixels7_1_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t153_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t151_3), pixels7_1_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t155_0 = vmlal_laneq_u16(t153_0, vget_low_u16(pixels7_0_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t155_1 = vmlal_high_laneq_u16(t153_1, pixels7_0_3, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t155_2 = vmlal_laneq_u16(t153_2, vget_low_u16(pixels7_1_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t155_3 = vmlal_high_laneq_u16(t153_3, pixels7_1_3, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t157_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)), taps, 5);
+  int32x4_t t157_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t155_1),
+      vreinterpretq_s16_u16(pixels7_0_4), taps, 5);
+  int32x4_t t157_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)), taps, 5);
+  int32x4_t t157_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t155_3),
+      vreinterpretq_s16_u16(pixels7_1_4), taps, 5);
+  int32x4_t t159_0 = vmlal_laneq_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 6);
+  int32x4_t t159_1 = vmlal_high_laneq_s16(t157_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 6);
+  int32x4_t t159_2 = vmlal_laneq_s16(t157_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 6);
+  int32x4_t t159_3 = vmlal_high_laneq_s16(t157_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 6);
   uint16x8_t pixels7_0_6 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
   uint16x8_t pixels7_1_6 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
-  int32x4_t t161_0 = vmlal_n_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t44);
-  int32x4_t t161_1 = vmlal_high_n_s16(t159_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t44);
-  int32x4_t t161_2 = vmlal_n_s16(t159_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t44);
-  int32x4_t t161_3 = vmlal_high_n_s16(t159_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t44);
+  int32x4_t t161_0 = vmlal_laneq_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 7);
+  int32x4_t t161_1 = vmlal_high_laneq_s16(t159_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 7);
+  int32x4_t t161_2 = vmlal_laneq_s16(t159_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 7);
+  int32x4_t t161_3 = vmlal_high_laneq_s16(t159_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 7);
   uint16x8_t value_sat_0_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
   uint16x8_t value_sat_1_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_2, t161_3, 7);
   uint16x8_t out_0_6 = vminq_u16(value_sat_0_6, t5_0);
@@ -483,54 +483,58 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t168_1 = vrhaddq_u16(t166_1, out_1_6);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], t168_0);
   vst1q_u16(&((uint16_t *)(dst_row5))[8], t168_1);
-  int32x4_t t170_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), (int16_t)t18);
-  int32x4_t t170_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6_0), (int16_t)t18);
-  int32x4_t t170_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), (int16_t)t18);
-  int32x4_t t170_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6_1), (int16_t)t18);
-  int32x4_t t172_0 = vmlal_n_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t20);
-  int32x4_t t172_1 = vmlal_high_n_s16(t170_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
-  int32x4_t t172_2 = vmlal_n_s16(t170_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t20);
-  int32x4_t t172_3 = vmlal_high_n_s16(t170_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t24);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t24);
-  int32x4_t t174_2 = vmlal_n_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t24);
-  int32x4_t t174_3 = vmlal_high_n_s16(t172_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t24);
-  uint32x4_t t176_0 = vmlal_n_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(pixels7_0_3),
-      (uint16_t)t28);
-  uint32x4_t t176_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_1), pixels7_0_3, (uint16_t)t28);
-  uint32x4_t t176_2 = vmlal_n_u16(vreinterpretq_u32_s32(t174_2), vget_low_u16(pixels7_1_3),
-      (uint16_t)t28);
-  uint32x4_t t176_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_3), pixels7_1_3, (uint16_t)t28);
-  uint32x4_t t178_0 = vmlal_n_u16(t176_0, vget_low_u16(pixels7_0_4), (uint16_t)t32);
-  uint32x4_t t178_1 = vmlal_high_n_u16(t176_1, pixels7_0_4, (uint16_t)t32);
-  uint32x4_t t178_2 = vmlal_n_u16(t176_2, vget_low_u16(pixels7_1_4), (uint16_t)t32);
-  uint32x4_t t178_3 = vmlal_high_n_u16(t176_3, pixels7_1_4, (uint16_t)t32);
-  int32x4_t t180_0 = vmlal_n_s16(vreinterpretq_s32_u32(t178_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)), (int16_t)t36);
-  int32x4_t t180_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_1),
-      vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t36);
-  int32x4_t t180_2 = vmlal_n_s16(vreinterpretq_s32_u32(t178_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)), (int16_t)t36);
-  int32x4_t t180_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_3),
-      vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t36);
-  int32x4_t t182_0 = vmlal_n_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t40);
-  int32x4_t t182_1 = vmlal_high_n_s16(t180_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t40);
-  int32x4_t t182_2 = vmlal_n_s16(t180_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t40);
-  int32x4_t t182_3 = vmlal_high_n_s16(t180_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t40);
+  int32x4_t t170_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 0);
+  int32x4_t t170_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6_0), taps, 0);
+  int32x4_t t170_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 0);
+  int32x4_t t170_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6_1), taps, 0);
+  int32x4_t t172_0 = vmlal_laneq_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps,
+      1);
+  int32x4_t t172_1 = vmlal_high_laneq_s16(t170_1, vreinterpretq_s16_u16(pixels7_0), taps, 1);
+  int32x4_t t172_2 = vmlal_laneq_s16(t170_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps,
+      1);
+  int32x4_t t172_3 = vmlal_high_laneq_s16(t170_3, vreinterpretq_s16_u16(pixels7_1), taps, 1);
+  int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
+      taps, 2);
+  int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 2);
+  int32x4_t t174_2 = vmlal_laneq_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
+      taps, 2);
+  int32x4_t t174_3 = vmlal_high_laneq_s16(t172_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 2);
+  uint32x4_t t176_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(pixels7_0_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t176_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t174_1), pixels7_0_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t176_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174_2), vget_low_u16(pixels7_1_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t176_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t174_3), pixels7_1_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_0 = vmlal_laneq_u16(t176_0, vget_low_u16(pixels7_0_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t178_1 = vmlal_high_laneq_u16(t176_1, pixels7_0_4, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t178_2 = vmlal_laneq_u16(t176_2, vget_low_u16(pixels7_1_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t178_3 = vmlal_high_laneq_u16(t176_3, pixels7_1_4, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t180_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)), taps, 5);
+  int32x4_t t180_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t178_1),
+      vreinterpretq_s16_u16(pixels7_0_5), taps, 5);
+  int32x4_t t180_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)), taps, 5);
+  int32x4_t t180_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t178_3),
+      vreinterpretq_s16_u16(pixels7_1_5), taps, 5);
+  int32x4_t t182_0 = vmlal_laneq_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 6);
+  int32x4_t t182_1 = vmlal_high_laneq_s16(t180_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 6);
+  int32x4_t t182_2 = vmlal_laneq_s16(t180_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 6);
+  int32x4_t t182_3 = vmlal_high_laneq_s16(t180_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 6);
   uint16x8_t pixels7_0_7 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
   uint16x8_t pixels7_1_7 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t44);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t44);
-  int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t44);
-  int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t44);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 7);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 7);
+  int32x4_t t184_2 = vmlal_laneq_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 7);
+  int32x4_t t184_3 = vmlal_high_laneq_s16(t182_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 7);
   uint16x8_t value_sat_0_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_2, t184_3, 7);
   uint16x8_t out_0_7 = vminq_u16(value_sat_0_7, t5_0);
@@ -541,54 +545,58 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_rows8(uint16_t *dst, ptrdi
   uint16x8_t t191_1 = vrhaddq_u16(t189_1, out_1_7);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], t191_0);
   vst1q_u16(&((uint16_t *)(dst_row6))[8], t191_1);
-  int32x4_t t193_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), (int16_t)t18);
-  int32x4_t t193_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7_0), (int16_t)t18);
-  int32x4_t t193_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), (int16_t)t18);
-  int32x4_t t193_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7_1), (int16_t)t18);
-  int32x4_t t195_0 = vmlal_n_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t20);
-  int32x4_t t195_1 = vmlal_high_n_s16(t193_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
-  int32x4_t t195_2 = vmlal_n_s16(t193_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t20);
-  int32x4_t t195_3 = vmlal_high_n_s16(t193_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
-  int32x4_t t197_0 = vmlal_n_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t24);
-  int32x4_t t197_1 = vmlal_high_n_s16(t195_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t24);
-  int32x4_t t197_2 = vmlal_n_s16(t195_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t24);
-  int32x4_t t197_3 = vmlal_high_n_s16(t195_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t24);
-  uint32x4_t t199_0 = vmlal_n_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(pixels7_0_4),
-      (uint16_t)t28);
-  uint32x4_t t199_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_1), pixels7_0_4, (uint16_t)t28);
-  uint32x4_t t199_2 = vmlal_n_u16(vreinterpretq_u32_s32(t197_2), vget_low_u16(pixels7_1_4),
-      (uint16_t)t28);
-  uint32x4_t t199_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_3), pixels7_1_4, (uint16_t)t28);
-  uint32x4_t t201_0 = vmlal_n_u16(t199_0, vget_low_u16(pixels7_0_5), (uint16_t)t32);
-  uint32x4_t t201_1 = vmlal_high_n_u16(t199_1, pixels7_0_5, (uint16_t)t32);
-  uint32x4_t t201_2 = vmlal_n_u16(t199_2, vget_low_u16(pixels7_1_5), (uint16_t)t32);
-  uint32x4_t t201_3 = vmlal_high_n_u16(t199_3, pixels7_1_5, (uint16_t)t32);
-  int32x4_t t203_0 = vmlal_n_s16(vreinterpretq_s32_u32(t201_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)), (int16_t)t36);
-  int32x4_t t203_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_1),
-      vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t36);
-  int32x4_t t203_2 = vmlal_n_s16(vreinterpretq_s32_u32(t201_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)), (int16_t)t36);
-  int32x4_t t203_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_3),
-      vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t36);
-  int32x4_t t205_0 = vmlal_n_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t40);
-  int32x4_t t205_1 = vmlal_high_n_s16(t203_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t40);
-  int32x4_t t205_2 = vmlal_n_s16(t203_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t40);
-  int32x4_t t205_3 = vmlal_high_n_s16(t203_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t40);
+  int32x4_t t193_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 0);
+  int32x4_t t193_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7_0), taps, 0);
+  int32x4_t t193_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 0);
+  int32x4_t t193_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7_1), taps, 0);
+  int32x4_t t195_0 = vmlal_laneq_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
+      taps, 1);
+  int32x4_t t195_1 = vmlal_high_laneq_s16(t193_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 1);
+  int32x4_t t195_2 = vmlal_laneq_s16(t193_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
+      taps, 1);
+  int32x4_t t195_3 = vmlal_high_laneq_s16(t193_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 1);
+  int32x4_t t197_0 = vmlal_laneq_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
+      taps, 2);
+  int32x4_t t197_1 = vmlal_high_laneq_s16(t195_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 2);
+  int32x4_t t197_2 = vmlal_laneq_s16(t195_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
+      taps, 2);
+  int32x4_t t197_3 = vmlal_high_laneq_s16(t195_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 2);
+  uint32x4_t t199_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(pixels7_0_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t199_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t197_1), pixels7_0_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t199_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197_2), vget_low_u16(pixels7_1_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t199_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t197_3), pixels7_1_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t201_0 = vmlal_laneq_u16(t199_0, vget_low_u16(pixels7_0_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t201_1 = vmlal_high_laneq_u16(t199_1, pixels7_0_5, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t201_2 = vmlal_laneq_u16(t199_2, vget_low_u16(pixels7_1_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t201_3 = vmlal_high_laneq_u16(t199_3, pixels7_1_5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t203_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)), taps, 5);
+  int32x4_t t203_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t201_1),
+      vreinterpretq_s16_u16(pixels7_0_6), taps, 5);
+  int32x4_t t203_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)), taps, 5);
+  int32x4_t t203_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t201_3),
+      vreinterpretq_s16_u16(pixels7_1_6), taps, 5);
+  int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 6);
+  int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 6);
+  int32x4_t t205_2 = vmlal_laneq_s16(t203_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 6);
+  int32x4_t t205_3 = vmlal_high_laneq_s16(t203_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 6);
   uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
   uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
-  int32x4_t t207_0 = vmlal_n_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-      (int16_t)t44);
-  int32x4_t t207_1 = vmlal_high_n_s16(t205_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44);
-  int32x4_t t207_2 = vmlal_n_s16(t205_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-      (int16_t)t44);
-  int32x4_t t207_3 = vmlal_high_n_s16(t205_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44);
+  int32x4_t t207_0 = vmlal_laneq_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+      taps, 7);
+  int32x4_t t207_1 = vmlal_high_laneq_s16(t205_1, vreinterpretq_s16_u16(pixels7_0_8), taps, 7);
+  int32x4_t t207_2 = vmlal_laneq_s16(t205_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+      taps, 7);
+  int32x4_t t207_3 = vmlal_high_laneq_s16(t205_3, vreinterpretq_s16_u16(pixels7_1_8), taps, 7);
   uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
   uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_2, t207_3, 7);
   uint16x8_t out_0_8 = vminq_u16(value_sat_0_8, t5_0);
@@ -646,7 +654,7 @@ void daedalus_vp9_mc_16v_avg_high__neon_rows8(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class full, input hash e1b53da874c1eec2
+ * Class full, input hash a0f2587762c1b6f1
  */
 static inline void one_item_vp9_mc_16v_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -656,104 +664,89 @@ static inline void one_item_vp9_mc_16v_avg_high__neon_full(uint16_t *dst, ptrdif
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
       uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[8]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int32x4_t t20_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+      int32x4_t t20_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[0]);
       uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[8]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_2 = vmlal_n_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_3 = vmlal_high_n_s16(t20_3, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
+          taps, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int32x4_t t23_2 = vmlal_laneq_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
+          taps, 1);
+      int32x4_t t23_3 = vmlal_high_laneq_s16(t20_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[0]);
       uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[8]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_2 = vmlal_n_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_3 = vmlal_high_n_s16(t23_3, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
+          taps, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int32x4_t t27_2 = vmlal_laneq_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
+          taps, 2);
+      int32x4_t t27_3 = vmlal_high_laneq_s16(t23_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
       uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[8]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_2 = vmlal_n_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[0]);
       uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[8]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
-      uint32x4_t t35_2 = vmlal_n_u16(t31_2, vget_low_u16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_3 = vmlal_high_n_u16(t31_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_2 = vmlal_laneq_u16(t31_2, vget_low_u16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_3 = vmlal_high_laneq_u16(t31_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[0]);
       uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[8]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_2 = vmlal_n_s16(vreinterpretq_s32_u32(t35_2),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_3),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int32x4_t t39_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_2),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+      int32x4_t t39_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_3),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[0]);
       uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[8]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_2 = vmlal_n_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_3 = vmlal_high_n_s16(t39_3, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
+          taps, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int32x4_t t43_2 = vmlal_laneq_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
+          taps, 6);
+      int32x4_t t43_3 = vmlal_high_laneq_s16(t39_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[0]);
       uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[8]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_2 = vmlal_n_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_3 = vmlal_high_n_s16(t43_3, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
+          taps, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int32x4_t t47_2 = vmlal_laneq_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
+          taps, 7);
+      int32x4_t t47_3 = vmlal_high_laneq_s16(t43_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0 =

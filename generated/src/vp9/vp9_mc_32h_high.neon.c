@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash eb976a4d97d17054
+ * Class rows8 (8 <= rows <= 8), input hash b5cd23ac549c5e14
  */
 static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -102,76 +102,65 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
   uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)(src))[5]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0), (int16_t)t18);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), (int16_t)t18);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)(src))[-2]);
   uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)(src))[6]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), (int16_t)t20);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)t20);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)(src))[-1]);
   uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)(src))[7]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t24);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t24);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)(src))[0]);
   uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)(src))[8]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0, (uint16_t)t28);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)t28);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)(src))[1]);
   uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)(src))[9]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)t32);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1), (uint16_t)t32);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)(src))[2]);
   uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)(src))[10]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t36);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t36);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)(src))[3]);
   uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)(src))[11]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t40);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t40);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)(src))[4]);
   uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)(src))[12]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t44);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t44);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -184,66 +173,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst))[8], out_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
   uint16x8_t pixels0_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[5]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_2), (int16_t)t18);
-  int32x4_t t59_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), (int16_t)t18);
-  int32x4_t t59_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_2), taps, 0);
+  int32x4_t t59_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), taps, 0);
+  int32x4_t t59_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_2), taps, 0);
   uint16x8_t pixels1_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
   uint16x8_t pixels1_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[6]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_0_2), (int16_t)t20);
-  int32x4_t t61_2 = vmlal_n_s16(t59_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)),
-      (int16_t)t20);
-  int32x4_t t61_3 = vmlal_high_n_s16(t59_3, vreinterpretq_s16_u16(pixels1_1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)), taps,
+      1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_0_2), taps, 1);
+  int32x4_t t61_2 = vmlal_laneq_s16(t59_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)), taps,
+      1);
+  int32x4_t t61_3 = vmlal_high_laneq_s16(t59_3, vreinterpretq_s16_u16(pixels1_1_2), taps, 1);
   uint16x8_t pixels2_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
   uint16x8_t pixels2_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[7]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_0_2), (int16_t)t24);
-  int32x4_t t63_2 = vmlal_n_s16(t61_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)),
-      (int16_t)t24);
-  int32x4_t t63_3 = vmlal_high_n_s16(t61_3, vreinterpretq_s16_u16(pixels2_1_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)), taps,
+      2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_0_2), taps, 2);
+  int32x4_t t63_2 = vmlal_laneq_s16(t61_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)), taps,
+      2);
+  int32x4_t t63_3 = vmlal_high_laneq_s16(t61_3, vreinterpretq_s16_u16(pixels2_1_2), taps, 2);
   uint16x8_t pixels3_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
   uint16x8_t pixels3_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[8]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_0_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_0_2, (uint16_t)t28);
-  uint32x4_t t65_2 = vmlal_n_u16(vreinterpretq_u32_s32(t63_2), vget_low_u16(pixels3_1_2),
-      (uint16_t)t28);
-  uint32x4_t t65_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_3), pixels3_1_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_0_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_0_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_2), vget_low_u16(pixels3_1_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_3), pixels3_1_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
   uint16x8_t pixels4_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[9]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_0_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_0_2, (uint16_t)t32);
-  uint32x4_t t67_2 = vmlal_n_u16(t65_2, vget_low_u16(pixels4_1_2), (uint16_t)t32);
-  uint32x4_t t67_3 = vmlal_high_n_u16(t65_3, pixels4_1_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_0_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_0_2, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t67_2 = vmlal_laneq_u16(t65_2, vget_low_u16(pixels4_1_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_3 = vmlal_high_laneq_u16(t65_3, pixels4_1_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
   uint16x8_t pixels5_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[10]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_0_2), (int16_t)t36);
-  int32x4_t t69_2 = vmlal_n_s16(vreinterpretq_s32_u32(t67_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), (int16_t)t36);
-  int32x4_t t69_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_3),
-      vreinterpretq_s16_u16(pixels5_1_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_0_2), taps, 5);
+  int32x4_t t69_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), taps, 5);
+  int32x4_t t69_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_3),
+      vreinterpretq_s16_u16(pixels5_1_2), taps, 5);
   uint16x8_t pixels6_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
   uint16x8_t pixels6_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[11]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_0_2), (int16_t)t40);
-  int32x4_t t71_2 = vmlal_n_s16(t69_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)),
-      (int16_t)t40);
-  int32x4_t t71_3 = vmlal_high_n_s16(t69_3, vreinterpretq_s16_u16(pixels6_1_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)), taps,
+      6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_0_2), taps, 6);
+  int32x4_t t71_2 = vmlal_laneq_s16(t69_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)), taps,
+      6);
+  int32x4_t t71_3 = vmlal_high_laneq_s16(t69_3, vreinterpretq_s16_u16(pixels6_1_2), taps, 6);
   uint16x8_t pixels7_0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
   uint16x8_t pixels7_1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[12]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t44);
-  int32x4_t t73_2 = vmlal_n_s16(t71_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t44);
-  int32x4_t t73_3 = vmlal_high_n_s16(t71_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+  int32x4_t t73_2 = vmlal_laneq_s16(t71_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      7);
+  int32x4_t t73_3 = vmlal_high_laneq_s16(t71_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
   uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_2, t73_3, 7);
   uint16x8_t out_0_2 = vminq_u16(value_sat_0_2, t5_0);
@@ -252,66 +245,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row1))[8], out_1_2);
   uint16x8_t pixels0_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
   uint16x8_t pixels0_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[5]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_3), (int16_t)t18);
-  int32x4_t t86_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), (int16_t)t18);
-  int32x4_t t86_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_3), taps, 0);
+  int32x4_t t86_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), taps, 0);
+  int32x4_t t86_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_3), taps, 0);
   uint16x8_t pixels1_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
   uint16x8_t pixels1_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[6]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_0_3), (int16_t)t20);
-  int32x4_t t88_2 = vmlal_n_s16(t86_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)),
-      (int16_t)t20);
-  int32x4_t t88_3 = vmlal_high_n_s16(t86_3, vreinterpretq_s16_u16(pixels1_1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)), taps,
+      1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_0_3), taps, 1);
+  int32x4_t t88_2 = vmlal_laneq_s16(t86_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)), taps,
+      1);
+  int32x4_t t88_3 = vmlal_high_laneq_s16(t86_3, vreinterpretq_s16_u16(pixels1_1_3), taps, 1);
   uint16x8_t pixels2_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
   uint16x8_t pixels2_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[7]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_0_3), (int16_t)t24);
-  int32x4_t t90_2 = vmlal_n_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)),
-      (int16_t)t24);
-  int32x4_t t90_3 = vmlal_high_n_s16(t88_3, vreinterpretq_s16_u16(pixels2_1_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)), taps,
+      2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_0_3), taps, 2);
+  int32x4_t t90_2 = vmlal_laneq_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)), taps,
+      2);
+  int32x4_t t90_3 = vmlal_high_laneq_s16(t88_3, vreinterpretq_s16_u16(pixels2_1_3), taps, 2);
   uint16x8_t pixels3_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
   uint16x8_t pixels3_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[8]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_0_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_0_3, (uint16_t)t28);
-  uint32x4_t t92_2 = vmlal_n_u16(vreinterpretq_u32_s32(t90_2), vget_low_u16(pixels3_1_3),
-      (uint16_t)t28);
-  uint32x4_t t92_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_3), pixels3_1_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_0_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_0_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_2), vget_low_u16(pixels3_1_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_3), pixels3_1_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
   uint16x8_t pixels4_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[9]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_0_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_0_3, (uint16_t)t32);
-  uint32x4_t t94_2 = vmlal_n_u16(t92_2, vget_low_u16(pixels4_1_3), (uint16_t)t32);
-  uint32x4_t t94_3 = vmlal_high_n_u16(t92_3, pixels4_1_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_0_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_0_3, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t94_2 = vmlal_laneq_u16(t92_2, vget_low_u16(pixels4_1_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_3 = vmlal_high_laneq_u16(t92_3, pixels4_1_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
   uint16x8_t pixels5_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[10]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_0_3), (int16_t)t36);
-  int32x4_t t96_2 = vmlal_n_s16(vreinterpretq_s32_u32(t94_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), (int16_t)t36);
-  int32x4_t t96_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_3),
-      vreinterpretq_s16_u16(pixels5_1_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_0_3), taps, 5);
+  int32x4_t t96_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), taps, 5);
+  int32x4_t t96_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_3),
+      vreinterpretq_s16_u16(pixels5_1_3), taps, 5);
   uint16x8_t pixels6_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
   uint16x8_t pixels6_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[11]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_0_3), (int16_t)t40);
-  int32x4_t t98_2 = vmlal_n_s16(t96_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)),
-      (int16_t)t40);
-  int32x4_t t98_3 = vmlal_high_n_s16(t96_3, vreinterpretq_s16_u16(pixels6_1_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)), taps,
+      6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_0_3), taps, 6);
+  int32x4_t t98_2 = vmlal_laneq_s16(t96_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)), taps,
+      6);
+  int32x4_t t98_3 = vmlal_high_laneq_s16(t96_3, vreinterpretq_s16_u16(pixels6_1_3), taps, 6);
   uint16x8_t pixels7_0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
   uint16x8_t pixels7_1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[12]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t44);
-  int32x4_t t100_2 = vmlal_n_s16(t98_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t44);
-  int32x4_t t100_3 = vmlal_high_n_s16(t98_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 7);
+  int32x4_t t100_2 = vmlal_laneq_s16(t98_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps,
+      7);
+  int32x4_t t100_3 = vmlal_high_laneq_s16(t98_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 7);
   uint16x8_t value_sat_0_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t value_sat_1_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_2, t100_3, 7);
   uint16x8_t out_0_3 = vminq_u16(value_sat_0_3, t5_0);
@@ -320,66 +317,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row2))[8], out_1_3);
   uint16x8_t pixels0_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
   uint16x8_t pixels0_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[5]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_4), (int16_t)t18);
-  int32x4_t t113_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), (int16_t)t18);
-  int32x4_t t113_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_4), taps, 0);
+  int32x4_t t113_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), taps, 0);
+  int32x4_t t113_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_4), taps, 0);
   uint16x8_t pixels1_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
   uint16x8_t pixels1_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[6]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_0_4), (int16_t)t20);
-  int32x4_t t115_2 = vmlal_n_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
-      (int16_t)t20);
-  int32x4_t t115_3 = vmlal_high_n_s16(t113_3, vreinterpretq_s16_u16(pixels1_1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
+      taps, 1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_0_4), taps, 1);
+  int32x4_t t115_2 = vmlal_laneq_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
+      taps, 1);
+  int32x4_t t115_3 = vmlal_high_laneq_s16(t113_3, vreinterpretq_s16_u16(pixels1_1_4), taps, 1);
   uint16x8_t pixels2_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
   uint16x8_t pixels2_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[7]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_0_4), (int16_t)t24);
-  int32x4_t t117_2 = vmlal_n_s16(t115_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
-      (int16_t)t24);
-  int32x4_t t117_3 = vmlal_high_n_s16(t115_3, vreinterpretq_s16_u16(pixels2_1_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
+      taps, 2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_0_4), taps, 2);
+  int32x4_t t117_2 = vmlal_laneq_s16(t115_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
+      taps, 2);
+  int32x4_t t117_3 = vmlal_high_laneq_s16(t115_3, vreinterpretq_s16_u16(pixels2_1_4), taps, 2);
   uint16x8_t pixels3_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
   uint16x8_t pixels3_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[8]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_0_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_0_4, (uint16_t)t28);
-  uint32x4_t t119_2 = vmlal_n_u16(vreinterpretq_u32_s32(t117_2), vget_low_u16(pixels3_1_4),
-      (uint16_t)t28);
-  uint32x4_t t119_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_3), pixels3_1_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_0_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_0_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_2), vget_low_u16(pixels3_1_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_3), pixels3_1_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
   uint16x8_t pixels4_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[9]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_0_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_0_4, (uint16_t)t32);
-  uint32x4_t t121_2 = vmlal_n_u16(t119_2, vget_low_u16(pixels4_1_4), (uint16_t)t32);
-  uint32x4_t t121_3 = vmlal_high_n_u16(t119_3, pixels4_1_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_0_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_0_4, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_2 = vmlal_laneq_u16(t119_2, vget_low_u16(pixels4_1_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_3 = vmlal_high_laneq_u16(t119_3, pixels4_1_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
   uint16x8_t pixels5_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[10]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_0_4), (int16_t)t36);
-  int32x4_t t123_2 = vmlal_n_s16(vreinterpretq_s32_u32(t121_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), (int16_t)t36);
-  int32x4_t t123_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_3),
-      vreinterpretq_s16_u16(pixels5_1_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_0_4), taps, 5);
+  int32x4_t t123_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), taps, 5);
+  int32x4_t t123_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_3),
+      vreinterpretq_s16_u16(pixels5_1_4), taps, 5);
   uint16x8_t pixels6_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
   uint16x8_t pixels6_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[11]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_0_4), (int16_t)t40);
-  int32x4_t t125_2 = vmlal_n_s16(t123_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
-      (int16_t)t40);
-  int32x4_t t125_3 = vmlal_high_n_s16(t123_3, vreinterpretq_s16_u16(pixels6_1_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
+      taps, 6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_0_4), taps, 6);
+  int32x4_t t125_2 = vmlal_laneq_s16(t123_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
+      taps, 6);
+  int32x4_t t125_3 = vmlal_high_laneq_s16(t123_3, vreinterpretq_s16_u16(pixels6_1_4), taps, 6);
   uint16x8_t pixels7_0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
   uint16x8_t pixels7_1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[12]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t44);
-  int32x4_t t127_2 = vmlal_n_s16(t125_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t44);
-  int32x4_t t127_3 = vmlal_high_n_s16(t125_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 7);
+  int32x4_t t127_2 = vmlal_laneq_s16(t125_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 7);
+  int32x4_t t127_3 = vmlal_high_laneq_s16(t125_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 7);
   uint16x8_t value_sat_0_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t value_sat_1_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_2, t127_3, 7);
   uint16x8_t out_0_4 = vminq_u16(value_sat_0_4, t5_0);
@@ -388,66 +389,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row3))[8], out_1_4);
   uint16x8_t pixels0_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
   uint16x8_t pixels0_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
-  int32x4_t t140_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), (int16_t)t18);
-  int32x4_t t140_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_5), (int16_t)t18);
-  int32x4_t t140_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), (int16_t)t18);
-  int32x4_t t140_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_5), (int16_t)t18);
+  int32x4_t t140_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), taps, 0);
+  int32x4_t t140_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_5), taps, 0);
+  int32x4_t t140_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), taps, 0);
+  int32x4_t t140_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_5), taps, 0);
   uint16x8_t pixels1_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
   uint16x8_t pixels1_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
-  int32x4_t t142_0 = vmlal_n_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
-      (int16_t)t20);
-  int32x4_t t142_1 = vmlal_high_n_s16(t140_1, vreinterpretq_s16_u16(pixels1_0_5), (int16_t)t20);
-  int32x4_t t142_2 = vmlal_n_s16(t140_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
-      (int16_t)t20);
-  int32x4_t t142_3 = vmlal_high_n_s16(t140_3, vreinterpretq_s16_u16(pixels1_1_5), (int16_t)t20);
+  int32x4_t t142_0 = vmlal_laneq_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
+      taps, 1);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(t140_1, vreinterpretq_s16_u16(pixels1_0_5), taps, 1);
+  int32x4_t t142_2 = vmlal_laneq_s16(t140_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
+      taps, 1);
+  int32x4_t t142_3 = vmlal_high_laneq_s16(t140_3, vreinterpretq_s16_u16(pixels1_1_5), taps, 1);
   uint16x8_t pixels2_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
   uint16x8_t pixels2_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
-      (int16_t)t24);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels2_0_5), (int16_t)t24);
-  int32x4_t t144_2 = vmlal_n_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
-      (int16_t)t24);
-  int32x4_t t144_3 = vmlal_high_n_s16(t142_3, vreinterpretq_s16_u16(pixels2_1_5), (int16_t)t24);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
+      taps, 2);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels2_0_5), taps, 2);
+  int32x4_t t144_2 = vmlal_laneq_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
+      taps, 2);
+  int32x4_t t144_3 = vmlal_high_laneq_s16(t142_3, vreinterpretq_s16_u16(pixels2_1_5), taps, 2);
   uint16x8_t pixels3_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
   uint16x8_t pixels3_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-  uint32x4_t t146_0 = vmlal_n_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_0_5),
-      (uint16_t)t28);
-  uint32x4_t t146_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_1), pixels3_0_5, (uint16_t)t28);
-  uint32x4_t t146_2 = vmlal_n_u16(vreinterpretq_u32_s32(t144_2), vget_low_u16(pixels3_1_5),
-      (uint16_t)t28);
-  uint32x4_t t146_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_3), pixels3_1_5, (uint16_t)t28);
+  uint32x4_t t146_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_0_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_1), pixels3_0_5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_2), vget_low_u16(pixels3_1_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_3), pixels3_1_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
   uint16x8_t pixels4_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
-  uint32x4_t t148_0 = vmlal_n_u16(t146_0, vget_low_u16(pixels4_0_5), (uint16_t)t32);
-  uint32x4_t t148_1 = vmlal_high_n_u16(t146_1, pixels4_0_5, (uint16_t)t32);
-  uint32x4_t t148_2 = vmlal_n_u16(t146_2, vget_low_u16(pixels4_1_5), (uint16_t)t32);
-  uint32x4_t t148_3 = vmlal_high_n_u16(t146_3, pixels4_1_5, (uint16_t)t32);
+  uint32x4_t t148_0 = vmlal_laneq_u16(t146_0, vget_low_u16(pixels4_0_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_1 = vmlal_high_laneq_u16(t146_1, pixels4_0_5, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_2 = vmlal_laneq_u16(t146_2, vget_low_u16(pixels4_1_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_3 = vmlal_high_laneq_u16(t146_3, pixels4_1_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
   uint16x8_t pixels5_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
-  int32x4_t t150_0 = vmlal_n_s16(vreinterpretq_s32_u32(t148_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), (int16_t)t36);
-  int32x4_t t150_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_1),
-      vreinterpretq_s16_u16(pixels5_0_5), (int16_t)t36);
-  int32x4_t t150_2 = vmlal_n_s16(vreinterpretq_s32_u32(t148_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), (int16_t)t36);
-  int32x4_t t150_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_3),
-      vreinterpretq_s16_u16(pixels5_1_5), (int16_t)t36);
+  int32x4_t t150_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), taps, 5);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_1),
+      vreinterpretq_s16_u16(pixels5_0_5), taps, 5);
+  int32x4_t t150_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), taps, 5);
+  int32x4_t t150_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_3),
+      vreinterpretq_s16_u16(pixels5_1_5), taps, 5);
   uint16x8_t pixels6_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
   uint16x8_t pixels6_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
-  int32x4_t t152_0 = vmlal_n_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
-      (int16_t)t40);
-  int32x4_t t152_1 = vmlal_high_n_s16(t150_1, vreinterpretq_s16_u16(pixels6_0_5), (int16_t)t40);
-  int32x4_t t152_2 = vmlal_n_s16(t150_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
-      (int16_t)t40);
-  int32x4_t t152_3 = vmlal_high_n_s16(t150_3, vreinterpretq_s16_u16(pixels6_1_5), (int16_t)t40);
+  int32x4_t t152_0 = vmlal_laneq_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
+      taps, 6);
+  int32x4_t t152_1 = vmlal_high_laneq_s16(t150_1, vreinterpretq_s16_u16(pixels6_0_5), taps, 6);
+  int32x4_t t152_2 = vmlal_laneq_s16(t150_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
+      taps, 6);
+  int32x4_t t152_3 = vmlal_high_laneq_s16(t150_3, vreinterpretq_s16_u16(pixels6_1_5), taps, 6);
   uint16x8_t pixels7_0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
   uint16x8_t pixels7_1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t44);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t44);
-  int32x4_t t154_2 = vmlal_n_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t44);
-  int32x4_t t154_3 = vmlal_high_n_s16(t152_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t44);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 7);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 7);
+  int32x4_t t154_2 = vmlal_laneq_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 7);
+  int32x4_t t154_3 = vmlal_high_laneq_s16(t152_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 7);
   uint16x8_t value_sat_0_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_0, t154_1, 7);
   uint16x8_t value_sat_1_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_2, t154_3, 7);
   uint16x8_t out_0_5 = vminq_u16(value_sat_0_5, t5_0);
@@ -456,66 +461,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row4))[8], out_1_5);
   uint16x8_t pixels0_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
   uint16x8_t pixels0_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
-  int32x4_t t167_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), (int16_t)t18);
-  int32x4_t t167_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_6), (int16_t)t18);
-  int32x4_t t167_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), (int16_t)t18);
-  int32x4_t t167_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_6), (int16_t)t18);
+  int32x4_t t167_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), taps, 0);
+  int32x4_t t167_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_6), taps, 0);
+  int32x4_t t167_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), taps, 0);
+  int32x4_t t167_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_6), taps, 0);
   uint16x8_t pixels1_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
   uint16x8_t pixels1_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
-  int32x4_t t169_0 = vmlal_n_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
-      (int16_t)t20);
-  int32x4_t t169_1 = vmlal_high_n_s16(t167_1, vreinterpretq_s16_u16(pixels1_0_6), (int16_t)t20);
-  int32x4_t t169_2 = vmlal_n_s16(t167_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
-      (int16_t)t20);
-  int32x4_t t169_3 = vmlal_high_n_s16(t167_3, vreinterpretq_s16_u16(pixels1_1_6), (int16_t)t20);
+  int32x4_t t169_0 = vmlal_laneq_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
+      taps, 1);
+  int32x4_t t169_1 = vmlal_high_laneq_s16(t167_1, vreinterpretq_s16_u16(pixels1_0_6), taps, 1);
+  int32x4_t t169_2 = vmlal_laneq_s16(t167_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
+      taps, 1);
+  int32x4_t t169_3 = vmlal_high_laneq_s16(t167_3, vreinterpretq_s16_u16(pixels1_1_6), taps, 1);
   uint16x8_t pixels2_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
   uint16x8_t pixels2_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
-  int32x4_t t171_0 = vmlal_n_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
-      (int16_t)t24);
-  int32x4_t t171_1 = vmlal_high_n_s16(t169_1, vreinterpretq_s16_u16(pixels2_0_6), (int16_t)t24);
-  int32x4_t t171_2 = vmlal_n_s16(t169_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
-      (int16_t)t24);
-  int32x4_t t171_3 = vmlal_high_n_s16(t169_3, vreinterpretq_s16_u16(pixels2_1_6), (int16_t)t24);
+  int32x4_t t171_0 = vmlal_laneq_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
+      taps, 2);
+  int32x4_t t171_1 = vmlal_high_laneq_s16(t169_1, vreinterpretq_s16_u16(pixels2_0_6), taps, 2);
+  int32x4_t t171_2 = vmlal_laneq_s16(t169_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
+      taps, 2);
+  int32x4_t t171_3 = vmlal_high_laneq_s16(t169_3, vreinterpretq_s16_u16(pixels2_1_6), taps, 2);
   uint16x8_t pixels3_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
   uint16x8_t pixels3_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-  uint32x4_t t173_0 = vmlal_n_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_0_6),
-      (uint16_t)t28);
-  uint32x4_t t173_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_1), pixels3_0_6, (uint16_t)t28);
-  uint32x4_t t173_2 = vmlal_n_u16(vreinterpretq_u32_s32(t171_2), vget_low_u16(pixels3_1_6),
-      (uint16_t)t28);
-  uint32x4_t t173_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_3), pixels3_1_6, (uint16_t)t28);
+  uint32x4_t t173_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_0_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_1), pixels3_0_6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_2), vget_low_u16(pixels3_1_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_3), pixels3_1_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
   uint16x8_t pixels4_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
-  uint32x4_t t175_0 = vmlal_n_u16(t173_0, vget_low_u16(pixels4_0_6), (uint16_t)t32);
-  uint32x4_t t175_1 = vmlal_high_n_u16(t173_1, pixels4_0_6, (uint16_t)t32);
-  uint32x4_t t175_2 = vmlal_n_u16(t173_2, vget_low_u16(pixels4_1_6), (uint16_t)t32);
-  uint32x4_t t175_3 = vmlal_high_n_u16(t173_3, pixels4_1_6, (uint16_t)t32);
+  uint32x4_t t175_0 = vmlal_laneq_u16(t173_0, vget_low_u16(pixels4_0_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_1 = vmlal_high_laneq_u16(t173_1, pixels4_0_6, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_2 = vmlal_laneq_u16(t173_2, vget_low_u16(pixels4_1_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_3 = vmlal_high_laneq_u16(t173_3, pixels4_1_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
   uint16x8_t pixels5_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
-  int32x4_t t177_0 = vmlal_n_s16(vreinterpretq_s32_u32(t175_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), (int16_t)t36);
-  int32x4_t t177_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_1),
-      vreinterpretq_s16_u16(pixels5_0_6), (int16_t)t36);
-  int32x4_t t177_2 = vmlal_n_s16(vreinterpretq_s32_u32(t175_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), (int16_t)t36);
-  int32x4_t t177_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_3),
-      vreinterpretq_s16_u16(pixels5_1_6), (int16_t)t36);
+  int32x4_t t177_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), taps, 5);
+  int32x4_t t177_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_1),
+      vreinterpretq_s16_u16(pixels5_0_6), taps, 5);
+  int32x4_t t177_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), taps, 5);
+  int32x4_t t177_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_3),
+      vreinterpretq_s16_u16(pixels5_1_6), taps, 5);
   uint16x8_t pixels6_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
   uint16x8_t pixels6_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
-  int32x4_t t179_0 = vmlal_n_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
-      (int16_t)t40);
-  int32x4_t t179_1 = vmlal_high_n_s16(t177_1, vreinterpretq_s16_u16(pixels6_0_6), (int16_t)t40);
-  int32x4_t t179_2 = vmlal_n_s16(t177_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
-      (int16_t)t40);
-  int32x4_t t179_3 = vmlal_high_n_s16(t177_3, vreinterpretq_s16_u16(pixels6_1_6), (int16_t)t40);
+  int32x4_t t179_0 = vmlal_laneq_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
+      taps, 6);
+  int32x4_t t179_1 = vmlal_high_laneq_s16(t177_1, vreinterpretq_s16_u16(pixels6_0_6), taps, 6);
+  int32x4_t t179_2 = vmlal_laneq_s16(t177_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
+      taps, 6);
+  int32x4_t t179_3 = vmlal_high_laneq_s16(t177_3, vreinterpretq_s16_u16(pixels6_1_6), taps, 6);
   uint16x8_t pixels7_0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
   uint16x8_t pixels7_1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
-  int32x4_t t181_0 = vmlal_n_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t44);
-  int32x4_t t181_1 = vmlal_high_n_s16(t179_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t44);
-  int32x4_t t181_2 = vmlal_n_s16(t179_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t44);
-  int32x4_t t181_3 = vmlal_high_n_s16(t179_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t44);
+  int32x4_t t181_0 = vmlal_laneq_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 7);
+  int32x4_t t181_1 = vmlal_high_laneq_s16(t179_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 7);
+  int32x4_t t181_2 = vmlal_laneq_s16(t179_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 7);
+  int32x4_t t181_3 = vmlal_high_laneq_s16(t179_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 7);
   uint16x8_t value_sat_0_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_0, t181_1, 7);
   uint16x8_t value_sat_1_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_2, t181_3, 7);
   uint16x8_t out_0_6 = vminq_u16(value_sat_0_6, t5_0);
@@ -524,66 +533,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row5))[8], out_1_6);
   uint16x8_t pixels0_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
   uint16x8_t pixels0_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
-  int32x4_t t194_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), (int16_t)t18);
-  int32x4_t t194_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_7), (int16_t)t18);
-  int32x4_t t194_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), (int16_t)t18);
-  int32x4_t t194_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_7), (int16_t)t18);
+  int32x4_t t194_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), taps, 0);
+  int32x4_t t194_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_7), taps, 0);
+  int32x4_t t194_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), taps, 0);
+  int32x4_t t194_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_7), taps, 0);
   uint16x8_t pixels1_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
   uint16x8_t pixels1_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
-      (int16_t)t20);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels1_0_7), (int16_t)t20);
-  int32x4_t t196_2 = vmlal_n_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
-      (int16_t)t20);
-  int32x4_t t196_3 = vmlal_high_n_s16(t194_3, vreinterpretq_s16_u16(pixels1_1_7), (int16_t)t20);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
+      taps, 1);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels1_0_7), taps, 1);
+  int32x4_t t196_2 = vmlal_laneq_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
+      taps, 1);
+  int32x4_t t196_3 = vmlal_high_laneq_s16(t194_3, vreinterpretq_s16_u16(pixels1_1_7), taps, 1);
   uint16x8_t pixels2_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
   uint16x8_t pixels2_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
-  int32x4_t t198_0 = vmlal_n_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
-      (int16_t)t24);
-  int32x4_t t198_1 = vmlal_high_n_s16(t196_1, vreinterpretq_s16_u16(pixels2_0_7), (int16_t)t24);
-  int32x4_t t198_2 = vmlal_n_s16(t196_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
-      (int16_t)t24);
-  int32x4_t t198_3 = vmlal_high_n_s16(t196_3, vreinterpretq_s16_u16(pixels2_1_7), (int16_t)t24);
+  int32x4_t t198_0 = vmlal_laneq_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
+      taps, 2);
+  int32x4_t t198_1 = vmlal_high_laneq_s16(t196_1, vreinterpretq_s16_u16(pixels2_0_7), taps, 2);
+  int32x4_t t198_2 = vmlal_laneq_s16(t196_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
+      taps, 2);
+  int32x4_t t198_3 = vmlal_high_laneq_s16(t196_3, vreinterpretq_s16_u16(pixels2_1_7), taps, 2);
   uint16x8_t pixels3_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
   uint16x8_t pixels3_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-  uint32x4_t t200_0 = vmlal_n_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_0_7),
-      (uint16_t)t28);
-  uint32x4_t t200_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_1), pixels3_0_7, (uint16_t)t28);
-  uint32x4_t t200_2 = vmlal_n_u16(vreinterpretq_u32_s32(t198_2), vget_low_u16(pixels3_1_7),
-      (uint16_t)t28);
-  uint32x4_t t200_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_3), pixels3_1_7, (uint16_t)t28);
+  uint32x4_t t200_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_0_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_1), pixels3_0_7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_2), vget_low_u16(pixels3_1_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_3), pixels3_1_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
   uint16x8_t pixels4_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
-  uint32x4_t t202_0 = vmlal_n_u16(t200_0, vget_low_u16(pixels4_0_7), (uint16_t)t32);
-  uint32x4_t t202_1 = vmlal_high_n_u16(t200_1, pixels4_0_7, (uint16_t)t32);
-  uint32x4_t t202_2 = vmlal_n_u16(t200_2, vget_low_u16(pixels4_1_7), (uint16_t)t32);
-  uint32x4_t t202_3 = vmlal_high_n_u16(t200_3, pixels4_1_7, (uint16_t)t32);
+  uint32x4_t t202_0 = vmlal_laneq_u16(t200_0, vget_low_u16(pixels4_0_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_1 = vmlal_high_laneq_u16(t200_1, pixels4_0_7, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_2 = vmlal_laneq_u16(t200_2, vget_low_u16(pixels4_1_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_3 = vmlal_high_laneq_u16(t200_3, pixels4_1_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
   uint16x8_t pixels5_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
-  int32x4_t t204_0 = vmlal_n_s16(vreinterpretq_s32_u32(t202_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), (int16_t)t36);
-  int32x4_t t204_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_1),
-      vreinterpretq_s16_u16(pixels5_0_7), (int16_t)t36);
-  int32x4_t t204_2 = vmlal_n_s16(vreinterpretq_s32_u32(t202_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), (int16_t)t36);
-  int32x4_t t204_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_3),
-      vreinterpretq_s16_u16(pixels5_1_7), (int16_t)t36);
+  int32x4_t t204_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), taps, 5);
+  int32x4_t t204_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_1),
+      vreinterpretq_s16_u16(pixels5_0_7), taps, 5);
+  int32x4_t t204_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), taps, 5);
+  int32x4_t t204_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_3),
+      vreinterpretq_s16_u16(pixels5_1_7), taps, 5);
   uint16x8_t pixels6_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
   uint16x8_t pixels6_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
-  int32x4_t t206_0 = vmlal_n_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
-      (int16_t)t40);
-  int32x4_t t206_1 = vmlal_high_n_s16(t204_1, vreinterpretq_s16_u16(pixels6_0_7), (int16_t)t40);
-  int32x4_t t206_2 = vmlal_n_s16(t204_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
-      (int16_t)t40);
-  int32x4_t t206_3 = vmlal_high_n_s16(t204_3, vreinterpretq_s16_u16(pixels6_1_7), (int16_t)t40);
+  int32x4_t t206_0 = vmlal_laneq_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
+      taps, 6);
+  int32x4_t t206_1 = vmlal_high_laneq_s16(t204_1, vreinterpretq_s16_u16(pixels6_0_7), taps, 6);
+  int32x4_t t206_2 = vmlal_laneq_s16(t204_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
+      taps, 6);
+  int32x4_t t206_3 = vmlal_high_laneq_s16(t204_3, vreinterpretq_s16_u16(pixels6_1_7), taps, 6);
   uint16x8_t pixels7_0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
   uint16x8_t pixels7_1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
-  int32x4_t t208_0 = vmlal_n_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t44);
-  int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t44);
-  int32x4_t t208_2 = vmlal_n_s16(t206_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t44);
-  int32x4_t t208_3 = vmlal_high_n_s16(t206_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t44);
+  int32x4_t t208_0 = vmlal_laneq_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 7);
+  int32x4_t t208_1 = vmlal_high_laneq_s16(t206_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 7);
+  int32x4_t t208_2 = vmlal_laneq_s16(t206_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 7);
+  int32x4_t t208_3 = vmlal_high_laneq_s16(t206_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 7);
   uint16x8_t value_sat_0_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_2, t208_3, 7);
   uint16x8_t out_0_7 = vminq_u16(value_sat_0_7, t5_0);
@@ -592,66 +605,70 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   vst1q_u16(&((uint16_t *)(dst_row6))[8], out_1_7);
   uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
   uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
-  int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), (int16_t)t18);
-  int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18);
-  int32x4_t t221_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), (int16_t)t18);
-  int32x4_t t221_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18);
+  int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), taps, 0);
+  int32x4_t t221_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_8), taps, 0);
+  int32x4_t t221_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), taps, 0);
+  int32x4_t t221_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_8), taps, 0);
   uint16x8_t pixels1_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
   uint16x8_t pixels1_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
-  int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
-      (int16_t)t20);
-  int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t20);
-  int32x4_t t223_2 = vmlal_n_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
-      (int16_t)t20);
-  int32x4_t t223_3 = vmlal_high_n_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t20);
+  int32x4_t t223_0 = vmlal_laneq_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
+      taps, 1);
+  int32x4_t t223_1 = vmlal_high_laneq_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), taps, 1);
+  int32x4_t t223_2 = vmlal_laneq_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
+      taps, 1);
+  int32x4_t t223_3 = vmlal_high_laneq_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), taps, 1);
   uint16x8_t pixels2_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
   uint16x8_t pixels2_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
-  int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
-      (int16_t)t24);
-  int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t24);
-  int32x4_t t225_2 = vmlal_n_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
-      (int16_t)t24);
-  int32x4_t t225_3 = vmlal_high_n_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t24);
+  int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
+      taps, 2);
+  int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), taps, 2);
+  int32x4_t t225_2 = vmlal_laneq_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
+      taps, 2);
+  int32x4_t t225_3 = vmlal_high_laneq_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), taps, 2);
   uint16x8_t pixels3_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
   uint16x8_t pixels3_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-  uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
-      (uint16_t)t28);
-  uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8, (uint16_t)t28);
-  uint32x4_t t227_2 = vmlal_n_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
-      (uint16_t)t28);
-  uint32x4_t t227_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8, (uint16_t)t28);
+  uint32x4_t t227_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t227_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t227_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t227_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
   uint16x8_t pixels4_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
-  uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_0_8), (uint16_t)t32);
-  uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_0_8, (uint16_t)t32);
-  uint32x4_t t229_2 = vmlal_n_u16(t227_2, vget_low_u16(pixels4_1_8), (uint16_t)t32);
-  uint32x4_t t229_3 = vmlal_high_n_u16(t227_3, pixels4_1_8, (uint16_t)t32);
+  uint32x4_t t229_0 = vmlal_laneq_u16(t227_0, vget_low_u16(pixels4_0_8),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t229_1 = vmlal_high_laneq_u16(t227_1, pixels4_0_8, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t229_2 = vmlal_laneq_u16(t227_2, vget_low_u16(pixels4_1_8),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t229_3 = vmlal_high_laneq_u16(t227_3, pixels4_1_8, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
   uint16x8_t pixels5_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
-  int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), (int16_t)t36);
-  int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-      vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t36);
-  int32x4_t t231_2 = vmlal_n_s16(vreinterpretq_s32_u32(t229_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), (int16_t)t36);
-  int32x4_t t231_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_3),
-      vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t36);
+  int32x4_t t231_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), taps, 5);
+  int32x4_t t231_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_1),
+      vreinterpretq_s16_u16(pixels5_0_8), taps, 5);
+  int32x4_t t231_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), taps, 5);
+  int32x4_t t231_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_3),
+      vreinterpretq_s16_u16(pixels5_1_8), taps, 5);
   uint16x8_t pixels6_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
   uint16x8_t pixels6_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
-  int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
-      (int16_t)t40);
-  int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t40);
-  int32x4_t t233_2 = vmlal_n_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
-      (int16_t)t40);
-  int32x4_t t233_3 = vmlal_high_n_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t40);
+  int32x4_t t233_0 = vmlal_laneq_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
+      taps, 6);
+  int32x4_t t233_1 = vmlal_high_laneq_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), taps, 6);
+  int32x4_t t233_2 = vmlal_laneq_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
+      taps, 6);
+  int32x4_t t233_3 = vmlal_high_laneq_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), taps, 6);
   uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
   uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
-  int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-      (int16_t)t44);
-  int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44);
-  int32x4_t t235_2 = vmlal_n_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-      (int16_t)t44);
-  int32x4_t t235_3 = vmlal_high_n_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44);
+  int32x4_t t235_0 = vmlal_laneq_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+      taps, 7);
+  int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), taps, 7);
+  int32x4_t t235_2 = vmlal_laneq_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+      taps, 7);
+  int32x4_t t235_3 = vmlal_high_laneq_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), taps, 7);
   uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
   uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
   uint16x8_t out_0_8 = vminq_u16(value_sat_0_8, t5_0);
@@ -713,7 +730,7 @@ void daedalus_vp9_mc_32h_high__neon_rows8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash ed535a74da98ffa2
+ * Class full, input hash 14b902734b9c244a
  */
 static inline void one_panel_vp9_mc_32h_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -723,104 +740,89 @@ static inline void one_panel_vp9_mc_32h_high__neon_full(uint16_t *dst, ptrdiff_t
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-3]);
       uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[5]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int32x4_t t20_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+      int32x4_t t20_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-2]);
       uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[6]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_2 = vmlal_n_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_3 = vmlal_high_n_s16(t20_3, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
+          taps, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int32x4_t t23_2 = vmlal_laneq_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
+          taps, 1);
+      int32x4_t t23_3 = vmlal_high_laneq_s16(t20_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-1]);
       uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[7]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_2 = vmlal_n_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_3 = vmlal_high_n_s16(t23_3, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
+          taps, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int32x4_t t27_2 = vmlal_laneq_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
+          taps, 2);
+      int32x4_t t27_3 = vmlal_high_laneq_s16(t23_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
       uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[8]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_2 = vmlal_n_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[1]);
       uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[9]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
-      uint32x4_t t35_2 = vmlal_n_u16(t31_2, vget_low_u16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_3 = vmlal_high_n_u16(t31_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_2 = vmlal_laneq_u16(t31_2, vget_low_u16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_3 = vmlal_high_laneq_u16(t31_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[2]);
       uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[10]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_2 = vmlal_n_s16(vreinterpretq_s32_u32(t35_2),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_3),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int32x4_t t39_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_2),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+      int32x4_t t39_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_3),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[3]);
       uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[11]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_2 = vmlal_n_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_3 = vmlal_high_n_s16(t39_3, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
+          taps, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int32x4_t t43_2 = vmlal_laneq_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
+          taps, 6);
+      int32x4_t t43_3 = vmlal_high_laneq_s16(t39_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[4]);
       uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[12]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_2 = vmlal_n_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_3 = vmlal_high_n_s16(t43_3, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
+          taps, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int32x4_t t47_2 = vmlal_laneq_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
+          taps, 7);
+      int32x4_t t47_3 = vmlal_high_laneq_s16(t43_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0 =

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash ae2993ecc022c8b0
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash b7eeec7b99db65d5
  */
 static inline void panel_of_all_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -238,7 +239,6 @@ static inline void panel_of_all_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff
     uint8_t *const dst_row5 = dst_row4 + dst_stride;
     uint8_t *const dst_row6 = dst_row5 + dst_stride;
     uint8_t *const dst_row7 = dst_row6 + dst_stride;
-    int32_t t12_2 = (filter * 16) + mx;
     int32x4_t dot_start_2 = vdupq_n_s32(16384);
     static const uint8_t places_2[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
@@ -258,7 +258,7 @@ static inline void panel_of_all_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff
     int8x16_t fours_43 = daedalus_lookup(window_15, order_4);
     int8x16_t fours_44 = daedalus_lookup(window_15, order_5);
     int8x16_t fours_45 = daedalus_lookup(window_15, order_6);
-    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[t12_2 & 63]));
+    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
     int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_43, taps_2, 0), fours_44,
         taps_2, 1);
     int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_44, taps_2, 0), fours_45,
@@ -275,154 +275,7 @@ static inline void panel_of_all_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff
     int16x8_t t91_0 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
     int16x8_t t91_1 = vrshrn_high_n_s32(vrshrn_n_s32(t90_2, 7), t90_3, 7);
     uint8x16_t t91_sat = vqmovun_high_s16(vqmovun_s16(t91_0), t91_1);
-    const daedalus_window window_17 = daedalus_signed_window(&src_row5[-3], &src_row5[4],
-        sign_bits_2);
-    int8x16_t fours_49 = daedalus_lookup(window_17, order_4);
-    int8x16_t fours_50 = daedalus_lookup(window_17, order_5);
-    int8x16_t fours_51 = daedalus_lookup(window_17, order_6);
-    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_49, taps_2, 0), fours_50,
-        taps_2, 1);
-    int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_50, taps_2, 0), fours_51,
-        taps_2, 1);
-    const daedalus_window window_18 = daedalus_signed_window(&src_row5[5], &src_row5[12],
-        sign_bits_2);
-    int8x16_t fours_52 = daedalus_lookup(window_18, order_4);
-    int8x16_t fours_53 = daedalus_lookup(window_18, order_5);
-    int8x16_t fours_54 = daedalus_lookup(window_18, order_6);
-    int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_52, taps_2, 0), fours_53,
-        taps_2, 1);
-    int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_53, taps_2, 0), fours_54,
-        taps_2, 1);
-    int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
-    int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
-    uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
-    const daedalus_window window_19 = daedalus_signed_window(&src_row6[-3], &src_row6[4],
-        sign_bits_2);
-    int8x16_t fours_55 = daedalus_lookup(window_19, order_4);
-    int8x16_t fours_56 = daedalus_lookup(window_19, order_5);
-    int8x16_t fours_57 = daedalus_lookup(window_19, order_6);
-    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_55, taps_2, 0), fours_56,
-        taps_2, 1);
-    int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_56, taps_2, 0), fours_57,
-        taps_2, 1);
-    const daedalus_window window_20 = daedalus_signed_window(&src_row6[5], &src_row6[12],
-        sign_bits_2);
-    int8x16_t fours_58 = daedalus_lookup(window_20, order_4);
-    int8x16_t fours_59 = daedalus_lookup(window_20, order_5);
-    int8x16_t fours_60 = daedalus_lookup(window_20, order_6);
-    int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_58, taps_2, 0), fours_59,
-        taps_2, 1);
-    int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_59, taps_2, 0), fours_60,
-        taps_2, 1);
-    int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
-    int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
-    uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
-    const daedalus_window window_21 = daedalus_signed_window(&src_row7[-3], &src_row7[4],
-        sign_bits_2);
-    int8x16_t fours_61 = daedalus_lookup(window_21, order_4);
-    int8x16_t fours_62 = daedalus_lookup(window_21, order_5);
-    int8x16_t fours_63 = daedalus_lookup(window_21, order_6);
-    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_61, taps_2, 0), fours_62,
-        taps_2, 1);
-    int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_62, taps_2, 0), fours_63,
-        taps_2, 1);
-    const daedalus_window window_22 = daedalus_signed_window(&src_row7[5], &src_row7[12],
-        sign_bits_2);
-    int8x16_t fours_64 = daedalus_lookup(window_22, order_4);
-    int8x16_t fours_65 = daedalus_lookup(window_22, order_5);
-    int8x16_t fours_66 = daedalus_lookup(window_22, order_6);
-    int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_64, taps_2, 0), fours_65,
-        taps_2, 1);
-    int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_65, taps_2, 0), fours_66,
-        taps_2, 1);
-    int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
-    int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
-    uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
-    const daedalus_window window_23 = daedalus_signed_window(&src_row8[-3], &src_row8[4],
-        sign_bits_2);
-    int8x16_t fours_67 = daedalus_lookup(window_23, order_4);
-    int8x16_t fours_68 = daedalus_lookup(window_23, order_5);
-    int8x16_t fours_69 = daedalus_lookup(window_23, order_6);
-    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_67, taps_2, 0), fours_68,
-        taps_2, 1);
-    int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_68, taps_2, 0), fours_69,
-        taps_2, 1);
-    const daedalus_window window_24 = daedalus_signed_window(&src_row8[5], &src_row8[12],
-        sign_bits_2);
-    int8x16_t fours_70 = daedalus_lookup(window_24, order_4);
-    int8x16_t fours_71 = daedalus_lookup(window_24, order_5);
-    int8x16_t fours_72 = daedalus_lookup(window_24, order_6);
-    int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_70, taps_2, 0), fours_71,
-        taps_2, 1);
-    int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_71, taps_2, 0), fours_72,
-        taps_2, 1);
-    int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
-    int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
-    uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
-    const daedalus_window window_25 = daedalus_signed_window(&src_row9[-3], &src_row9[4],
-        sign_bits_2);
-    int8x16_t fours_73 = daedalus_lookup(window_25, order_4);
-    int8x16_t fours_74 = daedalus_lookup(window_25, order_5);
-    int8x16_t fours_75 = daedalus_lookup(window_25, order_6);
-    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_73, taps_2, 0), fours_74,
-        taps_2, 1);
-    int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_74, taps_2, 0), fours_75,
-        taps_2, 1);
-    const daedalus_window window_26 = daedalus_signed_window(&src_row9[5], &src_row9[12],
-        sign_bits_2);
-    int8x16_t fours_76 = daedalus_lookup(window_26, order_4);
-    int8x16_t fours_77 = daedalus_lookup(window_26, order_5);
-    int8x16_t fours_78 = daedalus_lookup(window_26, order_6);
-    int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_76, taps_2, 0), fours_77,
-        taps_2, 1);
-    int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_77, taps_2, 0), fours_78,
-        taps_2, 1);
-    int16x8_t t146_0 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
-    int16x8_t t146_1 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
-    uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0), t146_1);
-    const daedalus_window window_27 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
-        sign_bits_2);
-    int8x16_t fours_79 = daedalus_lookup(window_27, order_4);
-    int8x16_t fours_80 = daedalus_lookup(window_27, order_5);
-    int8x16_t fours_81 = daedalus_lookup(window_27, order_6);
-    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_79, taps_2, 0), fours_80,
-        taps_2, 1);
-    int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_80, taps_2, 0), fours_81,
-        taps_2, 1);
-    const daedalus_window window_28 = daedalus_signed_window(&src_row10[5], &src_row10[12],
-        sign_bits_2);
-    int8x16_t fours_82 = daedalus_lookup(window_28, order_4);
-    int8x16_t fours_83 = daedalus_lookup(window_28, order_5);
-    int8x16_t fours_84 = daedalus_lookup(window_28, order_6);
-    int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_82, taps_2, 0), fours_83,
-        taps_2, 1);
-    int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_83, taps_2, 0), fours_84,
-        taps_2, 1);
-    int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
-    int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
-    uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
-    const daedalus_window window_29 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
-        sign_bits_2);
-    int8x16_t fours_85 = daedalus_lookup(window_29, order_4);
-    int8x16_t fours_86 = daedalus_lookup(window_29, order_5);
-    int8x16_t fours_87 = daedalus_lookup(window_29, order_6);
-    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_85, taps_2, 0), fours_86,
-        taps_2, 1);
-    int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_86, taps_2, 0), fours_87,
-        taps_2, 1);
-    const daedalus_window window_30 = daedalus_signed_window(&src_row11[5], &src_row11[12],
-        sign_bits_2);
-    int8x16_t fours_88 = daedalus_lookup(window_30, order_4);
-    int8x16_t fours_89 = daedalus_lookup(window_30, order_5);
-    int8x16_t fours_90 = daedalus_lookup(window_30, order_6);
-    int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_88, taps_2, 0), fours_89,
-        taps_2, 1);
-    int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_89, taps_2, 0), fours_90,
-        taps_2, 1);
-    int16x8_t t168_0 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
-    int16x8_t t168_1 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
-    uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0), t168_1);
-    int32_t t12_3 = (filter * 16) + my;
+    int32_t t12_2 = (filter * 16) + my;
     uint8x16_t k128 = vdupq_n_u8((uint8_t)(128));
     uint8x16_t t14 = vsubq_u8(t14_sat, k128);
     uint8x16_t t16 = vsubq_u8(t25_sat, k128);
@@ -432,188 +285,595 @@ static inline void panel_of_all_vp9_mc_32hv__neon_sub8_dot(uint8_t *dst, ptrdiff
     uint8x16_t t24 = vsubq_u8(t69_sat, k128);
     uint8x16_t t26 = vsubq_u8(t80_sat, k128);
     uint8x16_t t28 = vsubq_u8(t91_sat, k128);
-    int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int8x16_t t31 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
     int16x8_t t32_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t14)), vget_low_s8(t31));
     int16x8_t t32_1 = vmull_high_s8(vreinterpretq_s8_u8(t14), t31);
-    int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int8x16_t t34 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
     int16x8_t t36_0_2 = vmlal_s8(t32_0, vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t34));
     int16x8_t t36_1_2 = vmlal_high_s8(t32_1, vreinterpretq_s8_u8(t16), t34);
-    int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int8x16_t t38 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
     int16x8_t t40_0 = vmlal_s8(t36_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t38));
     int16x8_t t40_1 = vmlal_high_s8(t36_1_2, vreinterpretq_s8_u8(t18), t38);
-    uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    uint8x16_t t42 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
     int16x8_t t44_0 = vmlal_s8(t40_0, vget_low_s8(vreinterpretq_s8_u8(t20)),
         vget_low_s8(vreinterpretq_s8_u8(t42)));
     int16x8_t t44_1 = vmlal_high_s8(t40_1, vreinterpretq_s8_u8(t20), vreinterpretq_s8_u8(t42));
-    uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    uint8x16_t t46 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
     int16x8_t t48_0 = vmlal_s8(t44_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
         vget_low_s8(vreinterpretq_s8_u8(t46)));
     int16x8_t t48_1 = vmlal_high_s8(t44_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t46));
-    int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int8x16_t t50 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
     int16x8_t t52_0 = vmlal_s8(t48_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t50));
     int16x8_t t52_1 = vmlal_high_s8(t48_1, vreinterpretq_s8_u8(t24), t50);
-    int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int8x16_t t54 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
     int16x8_t t56_0 = vmlal_s8(t52_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t54));
     int16x8_t t56_1 = vmlal_high_s8(t52_1, vreinterpretq_s8_u8(t26), t54);
-    int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int8x16_t t58 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
     int16x8_t t60_0 = vmlal_s8(t56_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t58));
     int16x8_t t60_1 = vmlal_high_s8(t56_1, vreinterpretq_s8_u8(t28), t58);
     int8x16_t t62_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t60_0, 7), t60_1, 7);
     uint8x16_t out = vaddq_u8(vreinterpretq_u8_s8(t62_sat), k128);
     vst1q_u8(&dst[0], out);
-    uint8x16_t t66 = vsubq_u8(t102_sat, k128);
-    int16x8_t t68_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16)), vget_low_s8(t31));
-    int16x8_t t68_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t16), t31);
-    int16x8_t t70_0 = vmlal_s8(t68_0_2, vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t34));
-    int16x8_t t70_1 = vmlal_high_s8(t68_1_2, vreinterpretq_s8_u8(t18), t34);
-    int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t38));
-    int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20), t38);
-    int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22), vreinterpretq_s8_u8(t42));
-    int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t46));
-    int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t50));
-    int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26), t50);
-    int16x8_t t80_0_2 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t54));
-    int16x8_t t80_1_2 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28), t54);
-    int16x8_t t82_0 = vmlal_s8(t80_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58));
-    int16x8_t t82_1 = vmlal_high_s8(t80_1_2, vreinterpretq_s8_u8(t66), t58);
+    int32x4_t dot_start_3 = vdupq_n_s32(16384);
+    static const uint8_t places_3[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_3 = daedalus_beside(places_3);
+    uint8x16_t sign_bits_3 = vld1q_u8(&places_at_3[0]);
+    uint8x16_t order_7 = vld1q_u8(&places_at_3[16]);
+    uint8x16_t order_8 = vld1q_u8(&places_at_3[32]);
+    uint8x16_t order_9 = vld1q_u8(&places_at_3[48]);
+    const daedalus_window window_17 = daedalus_signed_window(&src_row5[-3], &src_row5[4],
+        sign_bits_3);
+    int8x16_t fours_49 = daedalus_lookup(window_17, order_7);
+    int8x16_t fours_50 = daedalus_lookup(window_17, order_8);
+    int8x16_t fours_51 = daedalus_lookup(window_17, order_9);
+    int8x8_t taps_3 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_49, taps_3, 0), fours_50,
+        taps_3, 1);
+    int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_50, taps_3, 0), fours_51,
+        taps_3, 1);
+    const daedalus_window window_18 = daedalus_signed_window(&src_row5[5], &src_row5[12],
+        sign_bits_3);
+    int8x16_t fours_52 = daedalus_lookup(window_18, order_7);
+    int8x16_t fours_53 = daedalus_lookup(window_18, order_8);
+    int8x16_t fours_54 = daedalus_lookup(window_18, order_9);
+    int32x4_t t101_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_52, taps_3, 0), fours_53,
+        taps_3, 1);
+    int32x4_t t101_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_53, taps_3, 0), fours_54,
+        taps_3, 1);
+    int16x8_t t102_0 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
+    int16x8_t t102_1 = vrshrn_high_n_s32(vrshrn_n_s32(t101_2, 7), t101_3, 7);
+    uint8x16_t t102_sat = vqmovun_high_s16(vqmovun_s16(t102_0), t102_1);
+    int32_t t12_3 = (filter * 16) + my;
+    uint8x16_t k128_2 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t16_2 = vsubq_u8(t25_sat, k128_2);
+    uint8x16_t t18_2 = vsubq_u8(t36_sat, k128_2);
+    uint8x16_t t20_2 = vsubq_u8(t47_sat, k128_2);
+    uint8x16_t t22_2 = vsubq_u8(t58_sat, k128_2);
+    uint8x16_t t24_4 = vsubq_u8(t69_sat, k128_2);
+    uint8x16_t t26_2 = vsubq_u8(t80_sat, k128_2);
+    uint8x16_t t28_2 = vsubq_u8(t91_sat, k128_2);
+    uint8x16_t t66 = vsubq_u8(t102_sat, k128_2);
+    int8x16_t t31_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int16x8_t t68_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16_2)), vget_low_s8(t31_2));
+    int16x8_t t68_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t16_2), t31_2);
+    int8x16_t t34_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int16x8_t t70_0 = vmlal_s8(t68_0_2, vget_low_s8(vreinterpretq_s8_u8(t18_2)),
+        vget_low_s8(t34_2));
+    int16x8_t t70_1 = vmlal_high_s8(t68_1_2, vreinterpretq_s8_u8(t18_2), t34_2);
+    int8x16_t t38_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int16x8_t t72_0 = vmlal_s8(t70_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t38_2));
+    int16x8_t t72_1 = vmlal_high_s8(t70_1, vreinterpretq_s8_u8(t20_2), t38_2);
+    uint8x16_t t42_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    int16x8_t t74_0 = vmlal_s8(t72_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
+    int16x8_t t74_1 = vmlal_high_s8(t72_1, vreinterpretq_s8_u8(t22_2), vreinterpretq_s8_u8(t42_2));
+    uint8x16_t t46_4 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    int16x8_t t76_0 = vmlal_s8(t74_0, vget_low_s8(vreinterpretq_s8_u8(t24_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_4)));
+    int16x8_t t76_1 = vmlal_high_s8(t74_1, vreinterpretq_s8_u8(t24_4), vreinterpretq_s8_u8(t46_4));
+    int8x16_t t50_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int16x8_t t78_0 = vmlal_s8(t76_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t50_2));
+    int16x8_t t78_1 = vmlal_high_s8(t76_1, vreinterpretq_s8_u8(t26_2), t50_2);
+    int8x16_t t54_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int16x8_t t80_0_2 = vmlal_s8(t78_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
+        vget_low_s8(t54_2));
+    int16x8_t t80_1_2 = vmlal_high_s8(t78_1, vreinterpretq_s8_u8(t28_2), t54_2);
+    int8x16_t t58_2 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int16x8_t t82_0 = vmlal_s8(t80_0_2, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t58_2));
+    int16x8_t t82_1 = vmlal_high_s8(t80_1_2, vreinterpretq_s8_u8(t66), t58_2);
     int8x16_t t84_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t82_0, 7), t82_1, 7);
-    uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128);
+    uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t84_sat), k128_2);
     vst1q_u8(&dst_row1[0], out_2);
-    uint8x16_t t88 = vsubq_u8(t113_sat, k128);
-    int16x8_t t90_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18)), vget_low_s8(t31));
-    int16x8_t t90_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t18), t31);
-    int16x8_t t92_0 = vmlal_s8(t90_0_2, vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t34));
-    int16x8_t t92_1 = vmlal_high_s8(t90_1_2, vreinterpretq_s8_u8(t20), t34);
-    int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t38));
-    int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22), t38);
-    int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24), vreinterpretq_s8_u8(t42));
-    int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t46));
-    int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t50));
-    int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28), t50);
-    int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t54));
-    int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66), t54);
-    int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t58));
-    int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t88), t58);
+    int32x4_t dot_start_4 = vdupq_n_s32(16384);
+    static const uint8_t places_4[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_4 = daedalus_beside(places_4);
+    uint8x16_t sign_bits_4 = vld1q_u8(&places_at_4[0]);
+    uint8x16_t order_10 = vld1q_u8(&places_at_4[16]);
+    uint8x16_t order_11 = vld1q_u8(&places_at_4[32]);
+    uint8x16_t order_12 = vld1q_u8(&places_at_4[48]);
+    const daedalus_window window_19 = daedalus_signed_window(&src_row6[-3], &src_row6[4],
+        sign_bits_4);
+    int8x16_t fours_55 = daedalus_lookup(window_19, order_10);
+    int8x16_t fours_56 = daedalus_lookup(window_19, order_11);
+    int8x16_t fours_57 = daedalus_lookup(window_19, order_12);
+    int8x8_t taps_4 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_55, taps_4, 0), fours_56,
+        taps_4, 1);
+    int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_56, taps_4, 0), fours_57,
+        taps_4, 1);
+    const daedalus_window window_20 = daedalus_signed_window(&src_row6[5], &src_row6[12],
+        sign_bits_4);
+    int8x16_t fours_58 = daedalus_lookup(window_20, order_10);
+    int8x16_t fours_59 = daedalus_lookup(window_20, order_11);
+    int8x16_t fours_60 = daedalus_lookup(window_20, order_12);
+    int32x4_t t112_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_58, taps_4, 0), fours_59,
+        taps_4, 1);
+    int32x4_t t112_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_59, taps_4, 0), fours_60,
+        taps_4, 1);
+    int16x8_t t113_0 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
+    int16x8_t t113_1 = vrshrn_high_n_s32(vrshrn_n_s32(t112_2, 7), t112_3, 7);
+    uint8x16_t t113_sat = vqmovun_high_s16(vqmovun_s16(t113_0), t113_1);
+    int32_t t12_4 = (filter * 16) + my;
+    uint8x16_t k128_3 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t18_3 = vsubq_u8(t36_sat, k128_3);
+    uint8x16_t t20_3 = vsubq_u8(t47_sat, k128_3);
+    uint8x16_t t22_3 = vsubq_u8(t58_sat, k128_3);
+    uint8x16_t t24_5 = vsubq_u8(t69_sat, k128_3);
+    uint8x16_t t26_3 = vsubq_u8(t80_sat, k128_3);
+    uint8x16_t t28_3 = vsubq_u8(t91_sat, k128_3);
+    uint8x16_t t66_2 = vsubq_u8(t102_sat, k128_3);
+    uint8x16_t t88 = vsubq_u8(t113_sat, k128_3);
+    int8x16_t t31_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]));
+    int16x8_t t90_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18_3)), vget_low_s8(t31_3));
+    int16x8_t t90_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t18_3), t31_3);
+    int8x16_t t34_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]));
+    int16x8_t t92_0 = vmlal_s8(t90_0_2, vget_low_s8(vreinterpretq_s8_u8(t20_3)),
+        vget_low_s8(t34_3));
+    int16x8_t t92_1 = vmlal_high_s8(t90_1_2, vreinterpretq_s8_u8(t20_3), t34_3);
+    int8x16_t t38_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]));
+    int16x8_t t94_0 = vmlal_s8(t92_0, vget_low_s8(vreinterpretq_s8_u8(t22_3)), vget_low_s8(t38_3));
+    int16x8_t t94_1 = vmlal_high_s8(t92_1, vreinterpretq_s8_u8(t22_3), t38_3);
+    uint8x16_t t42_3 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]));
+    int16x8_t t96_0 = vmlal_s8(t94_0, vget_low_s8(vreinterpretq_s8_u8(t24_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
+    int16x8_t t96_1 = vmlal_high_s8(t94_1, vreinterpretq_s8_u8(t24_5), vreinterpretq_s8_u8(t42_3));
+    uint8x16_t t46_5 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]));
+    int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t26_3)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_5)));
+    int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t26_3), vreinterpretq_s8_u8(t46_5));
+    int8x16_t t50_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]));
+    int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t28_3)), vget_low_s8(t50_3));
+    int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t28_3), t50_3);
+    int8x16_t t54_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]));
+    int16x8_t t102_0_2 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t66_2)),
+        vget_low_s8(t54_3));
+    int16x8_t t102_1_2 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t66_2), t54_3);
+    int8x16_t t58_3 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]));
+    int16x8_t t104_0 = vmlal_s8(t102_0_2, vget_low_s8(vreinterpretq_s8_u8(t88)),
+        vget_low_s8(t58_3));
+    int16x8_t t104_1 = vmlal_high_s8(t102_1_2, vreinterpretq_s8_u8(t88), t58_3);
     int8x16_t t106_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t104_0, 7), t104_1, 7);
-    uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128);
+    uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t106_sat), k128_3);
     vst1q_u8(&dst_row2[0], out_3);
-    uint8x16_t t110 = vsubq_u8(t124_sat, k128);
-    int16x8_t t112_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20)), vget_low_s8(t31));
-    int16x8_t t112_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t20), t31);
-    int16x8_t t114_0 = vmlal_s8(t112_0_2, vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t34));
-    int16x8_t t114_1 = vmlal_high_s8(t112_1_2, vreinterpretq_s8_u8(t22), t34);
-    int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t38));
-    int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24), t38);
-    int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26), vreinterpretq_s8_u8(t42));
-    int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t46));
-    int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t50));
-    int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66), t50);
-    int16x8_t t124_0_2 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t54));
-    int16x8_t t124_1_2 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88), t54);
-    int16x8_t t126_0 = vmlal_s8(t124_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t58));
-    int16x8_t t126_1 = vmlal_high_s8(t124_1_2, vreinterpretq_s8_u8(t110), t58);
+    int32x4_t dot_start_5 = vdupq_n_s32(16384);
+    static const uint8_t places_5[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_5 = daedalus_beside(places_5);
+    uint8x16_t sign_bits_5 = vld1q_u8(&places_at_5[0]);
+    uint8x16_t order_13 = vld1q_u8(&places_at_5[16]);
+    uint8x16_t order_14 = vld1q_u8(&places_at_5[32]);
+    uint8x16_t order_15 = vld1q_u8(&places_at_5[48]);
+    const daedalus_window window_21 = daedalus_signed_window(&src_row7[-3], &src_row7[4],
+        sign_bits_5);
+    int8x16_t fours_61 = daedalus_lookup(window_21, order_13);
+    int8x16_t fours_62 = daedalus_lookup(window_21, order_14);
+    int8x16_t fours_63 = daedalus_lookup(window_21, order_15);
+    int8x8_t taps_5 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_61, taps_5, 0), fours_62,
+        taps_5, 1);
+    int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_62, taps_5, 0), fours_63,
+        taps_5, 1);
+    const daedalus_window window_22 = daedalus_signed_window(&src_row7[5], &src_row7[12],
+        sign_bits_5);
+    int8x16_t fours_64 = daedalus_lookup(window_22, order_13);
+    int8x16_t fours_65 = daedalus_lookup(window_22, order_14);
+    int8x16_t fours_66 = daedalus_lookup(window_22, order_15);
+    int32x4_t t123_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_64, taps_5, 0), fours_65,
+        taps_5, 1);
+    int32x4_t t123_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_65, taps_5, 0), fours_66,
+        taps_5, 1);
+    int16x8_t t124_0 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
+    int16x8_t t124_1 = vrshrn_high_n_s32(vrshrn_n_s32(t123_2, 7), t123_3, 7);
+    uint8x16_t t124_sat = vqmovun_high_s16(vqmovun_s16(t124_0), t124_1);
+    int32_t t12_5 = (filter * 16) + my;
+    uint8x16_t k128_4 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t20_4 = vsubq_u8(t47_sat, k128_4);
+    uint8x16_t t22_4 = vsubq_u8(t58_sat, k128_4);
+    uint8x16_t t24_6 = vsubq_u8(t69_sat, k128_4);
+    uint8x16_t t26_4 = vsubq_u8(t80_sat, k128_4);
+    uint8x16_t t28_4 = vsubq_u8(t91_sat, k128_4);
+    uint8x16_t t66_3 = vsubq_u8(t102_sat, k128_4);
+    uint8x16_t t88_2 = vsubq_u8(t113_sat, k128_4);
+    uint8x16_t t110 = vsubq_u8(t124_sat, k128_4);
+    int8x16_t t31_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][0]));
+    int16x8_t t112_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20_4)), vget_low_s8(t31_4));
+    int16x8_t t112_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t20_4), t31_4);
+    int8x16_t t34_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][1]));
+    int16x8_t t114_0 = vmlal_s8(t112_0_2, vget_low_s8(vreinterpretq_s8_u8(t22_4)),
+        vget_low_s8(t34_4));
+    int16x8_t t114_1 = vmlal_high_s8(t112_1_2, vreinterpretq_s8_u8(t22_4), t34_4);
+    int8x16_t t38_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][2]));
+    int16x8_t t116_0 = vmlal_s8(t114_0, vget_low_s8(vreinterpretq_s8_u8(t24_6)),
+        vget_low_s8(t38_4));
+    int16x8_t t116_1 = vmlal_high_s8(t114_1, vreinterpretq_s8_u8(t24_6), t38_4);
+    uint8x16_t t42_4 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][3]));
+    int16x8_t t118_0 = vmlal_s8(t116_0, vget_low_s8(vreinterpretq_s8_u8(t26_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_4)));
+    int16x8_t t118_1 = vmlal_high_s8(t116_1, vreinterpretq_s8_u8(t26_4),
+        vreinterpretq_s8_u8(t42_4));
+    uint8x16_t t46_6 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][4]));
+    int16x8_t t120_0 = vmlal_s8(t118_0, vget_low_s8(vreinterpretq_s8_u8(t28_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_6)));
+    int16x8_t t120_1 = vmlal_high_s8(t118_1, vreinterpretq_s8_u8(t28_4),
+        vreinterpretq_s8_u8(t46_6));
+    int8x16_t t50_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][5]));
+    int16x8_t t122_0 = vmlal_s8(t120_0, vget_low_s8(vreinterpretq_s8_u8(t66_3)),
+        vget_low_s8(t50_4));
+    int16x8_t t122_1 = vmlal_high_s8(t120_1, vreinterpretq_s8_u8(t66_3), t50_4);
+    int8x16_t t54_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][6]));
+    int16x8_t t124_0_2 = vmlal_s8(t122_0, vget_low_s8(vreinterpretq_s8_u8(t88_2)),
+        vget_low_s8(t54_4));
+    int16x8_t t124_1_2 = vmlal_high_s8(t122_1, vreinterpretq_s8_u8(t88_2), t54_4);
+    int8x16_t t58_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][7]));
+    int16x8_t t126_0 = vmlal_s8(t124_0_2, vget_low_s8(vreinterpretq_s8_u8(t110)),
+        vget_low_s8(t58_4));
+    int16x8_t t126_1 = vmlal_high_s8(t124_1_2, vreinterpretq_s8_u8(t110), t58_4);
     int8x16_t t128_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t126_0, 7), t126_1, 7);
-    uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128);
+    uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t128_sat), k128_4);
     vst1q_u8(&dst_row3[0], out_4);
-    uint8x16_t t132 = vsubq_u8(t135_sat, k128);
-    int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22)), vget_low_s8(t31));
-    int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22), t31);
-    int16x8_t t136_0 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t34));
-    int16x8_t t136_1 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24), t34);
-    int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t38));
-    int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26), t38);
-    int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28), vreinterpretq_s8_u8(t42));
-    int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t46));
-    int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t50));
-    int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88), t50);
-    int16x8_t t146_0_2 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t54));
-    int16x8_t t146_1_2 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110), t54);
-    int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t58));
-    int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t132), t58);
+    int32x4_t dot_start_6 = vdupq_n_s32(16384);
+    static const uint8_t places_6[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_6 = daedalus_beside(places_6);
+    uint8x16_t sign_bits_6 = vld1q_u8(&places_at_6[0]);
+    uint8x16_t order_16 = vld1q_u8(&places_at_6[16]);
+    uint8x16_t order_17 = vld1q_u8(&places_at_6[32]);
+    uint8x16_t order_18 = vld1q_u8(&places_at_6[48]);
+    const daedalus_window window_23 = daedalus_signed_window(&src_row8[-3], &src_row8[4],
+        sign_bits_6);
+    int8x16_t fours_67 = daedalus_lookup(window_23, order_16);
+    int8x16_t fours_68 = daedalus_lookup(window_23, order_17);
+    int8x16_t fours_69 = daedalus_lookup(window_23, order_18);
+    int8x8_t taps_6 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_67, taps_6, 0), fours_68,
+        taps_6, 1);
+    int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_68, taps_6, 0), fours_69,
+        taps_6, 1);
+    const daedalus_window window_24 = daedalus_signed_window(&src_row8[5], &src_row8[12],
+        sign_bits_6);
+    int8x16_t fours_70 = daedalus_lookup(window_24, order_16);
+    int8x16_t fours_71 = daedalus_lookup(window_24, order_17);
+    int8x16_t fours_72 = daedalus_lookup(window_24, order_18);
+    int32x4_t t134_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_70, taps_6, 0), fours_71,
+        taps_6, 1);
+    int32x4_t t134_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_71, taps_6, 0), fours_72,
+        taps_6, 1);
+    int16x8_t t135_0 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
+    int16x8_t t135_1 = vrshrn_high_n_s32(vrshrn_n_s32(t134_2, 7), t134_3, 7);
+    uint8x16_t t135_sat = vqmovun_high_s16(vqmovun_s16(t135_0), t135_1);
+    int32_t t12_6 = (filter * 16) + my;
+    uint8x16_t k128_5 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t22_5 = vsubq_u8(t58_sat, k128_5);
+    uint8x16_t t24_7 = vsubq_u8(t69_sat, k128_5);
+    uint8x16_t t26_5 = vsubq_u8(t80_sat, k128_5);
+    uint8x16_t t28_5 = vsubq_u8(t91_sat, k128_5);
+    uint8x16_t t66_4 = vsubq_u8(t102_sat, k128_5);
+    uint8x16_t t88_3 = vsubq_u8(t113_sat, k128_5);
+    uint8x16_t t110_2 = vsubq_u8(t124_sat, k128_5);
+    uint8x16_t t132 = vsubq_u8(t135_sat, k128_5);
+    int8x16_t t31_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][0]));
+    int16x8_t t134_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22_5)), vget_low_s8(t31_5));
+    int16x8_t t134_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22_5), t31_5);
+    int8x16_t t34_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][1]));
+    int16x8_t t136_0 = vmlal_s8(t134_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_7)),
+        vget_low_s8(t34_5));
+    int16x8_t t136_1 = vmlal_high_s8(t134_1_2, vreinterpretq_s8_u8(t24_7), t34_5);
+    int8x16_t t38_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][2]));
+    int16x8_t t138_0 = vmlal_s8(t136_0, vget_low_s8(vreinterpretq_s8_u8(t26_5)),
+        vget_low_s8(t38_5));
+    int16x8_t t138_1 = vmlal_high_s8(t136_1, vreinterpretq_s8_u8(t26_5), t38_5);
+    uint8x16_t t42_5 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][3]));
+    int16x8_t t140_0 = vmlal_s8(t138_0, vget_low_s8(vreinterpretq_s8_u8(t28_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_5)));
+    int16x8_t t140_1 = vmlal_high_s8(t138_1, vreinterpretq_s8_u8(t28_5),
+        vreinterpretq_s8_u8(t42_5));
+    uint8x16_t t46_7 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][4]));
+    int16x8_t t142_0 = vmlal_s8(t140_0, vget_low_s8(vreinterpretq_s8_u8(t66_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_7)));
+    int16x8_t t142_1 = vmlal_high_s8(t140_1, vreinterpretq_s8_u8(t66_4),
+        vreinterpretq_s8_u8(t46_7));
+    int8x16_t t50_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][5]));
+    int16x8_t t144_0 = vmlal_s8(t142_0, vget_low_s8(vreinterpretq_s8_u8(t88_3)),
+        vget_low_s8(t50_5));
+    int16x8_t t144_1 = vmlal_high_s8(t142_1, vreinterpretq_s8_u8(t88_3), t50_5);
+    int8x16_t t54_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][6]));
+    int16x8_t t146_0 = vmlal_s8(t144_0, vget_low_s8(vreinterpretq_s8_u8(t110_2)),
+        vget_low_s8(t54_5));
+    int16x8_t t146_1 = vmlal_high_s8(t144_1, vreinterpretq_s8_u8(t110_2), t54_5);
+    int8x16_t t58_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][7]));
+    int16x8_t t148_0 = vmlal_s8(t146_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t58_5));
+    int16x8_t t148_1 = vmlal_high_s8(t146_1, vreinterpretq_s8_u8(t132), t58_5);
     int8x16_t t150_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t148_0, 7), t148_1, 7);
-    uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128);
+    uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t150_sat), k128_5);
     vst1q_u8(&dst_row4[0], out_5);
-    uint8x16_t t154 = vsubq_u8(t146_sat, k128);
-    int16x8_t t156_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24)), vget_low_s8(t31));
-    int16x8_t t156_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t24), t31);
-    int16x8_t t158_0 = vmlal_s8(t156_0_2, vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t34));
-    int16x8_t t158_1 = vmlal_high_s8(t156_1_2, vreinterpretq_s8_u8(t26), t34);
-    int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t38));
-    int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28), t38);
-    int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66), vreinterpretq_s8_u8(t42));
-    int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t46));
-    int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110)), vget_low_s8(t50));
-    int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110), t50);
-    int16x8_t t168_0_2 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t54));
-    int16x8_t t168_1_2 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132), t54);
-    int16x8_t t170_0 = vmlal_s8(t168_0_2, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t58));
-    int16x8_t t170_1 = vmlal_high_s8(t168_1_2, vreinterpretq_s8_u8(t154), t58);
+    int32x4_t dot_start_7 = vdupq_n_s32(16384);
+    static const uint8_t places_7[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_7 = daedalus_beside(places_7);
+    uint8x16_t sign_bits_7 = vld1q_u8(&places_at_7[0]);
+    uint8x16_t order_19 = vld1q_u8(&places_at_7[16]);
+    uint8x16_t order_20 = vld1q_u8(&places_at_7[32]);
+    uint8x16_t order_21 = vld1q_u8(&places_at_7[48]);
+    const daedalus_window window_25 = daedalus_signed_window(&src_row9[-3], &src_row9[4],
+        sign_bits_7);
+    int8x16_t fours_73 = daedalus_lookup(window_25, order_19);
+    int8x16_t fours_74 = daedalus_lookup(window_25, order_20);
+    int8x16_t fours_75 = daedalus_lookup(window_25, order_21);
+    int8x8_t taps_7 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_73, taps_7, 0), fours_74,
+        taps_7, 1);
+    int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_74, taps_7, 0), fours_75,
+        taps_7, 1);
+    const daedalus_window window_26 = daedalus_signed_window(&src_row9[5], &src_row9[12],
+        sign_bits_7);
+    int8x16_t fours_76 = daedalus_lookup(window_26, order_19);
+    int8x16_t fours_77 = daedalus_lookup(window_26, order_20);
+    int8x16_t fours_78 = daedalus_lookup(window_26, order_21);
+    int32x4_t t145_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_76, taps_7, 0), fours_77,
+        taps_7, 1);
+    int32x4_t t145_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_77, taps_7, 0), fours_78,
+        taps_7, 1);
+    int16x8_t t146_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
+    int16x8_t t146_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t145_2, 7), t145_3, 7);
+    uint8x16_t t146_sat = vqmovun_high_s16(vqmovun_s16(t146_0_2), t146_1_2);
+    int32_t t12_7 = (filter * 16) + my;
+    uint8x16_t k128_6 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t24_8 = vsubq_u8(t69_sat, k128_6);
+    uint8x16_t t26_6 = vsubq_u8(t80_sat, k128_6);
+    uint8x16_t t28_6 = vsubq_u8(t91_sat, k128_6);
+    uint8x16_t t66_5 = vsubq_u8(t102_sat, k128_6);
+    uint8x16_t t88_4 = vsubq_u8(t113_sat, k128_6);
+    uint8x16_t t110_3 = vsubq_u8(t124_sat, k128_6);
+    uint8x16_t t132_2 = vsubq_u8(t135_sat, k128_6);
+    uint8x16_t t154 = vsubq_u8(t146_sat, k128_6);
+    int8x16_t t31_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][0]));
+    int16x8_t t156_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24_8)), vget_low_s8(t31_6));
+    int16x8_t t156_1 = vmull_high_s8(vreinterpretq_s8_u8(t24_8), t31_6);
+    int8x16_t t34_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][1]));
+    int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t26_6)),
+        vget_low_s8(t34_6));
+    int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t26_6), t34_6);
+    int8x16_t t38_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][2]));
+    int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t28_6)),
+        vget_low_s8(t38_6));
+    int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t28_6), t38_6);
+    uint8x16_t t42_6 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][3]));
+    int16x8_t t162_0 = vmlal_s8(t160_0, vget_low_s8(vreinterpretq_s8_u8(t66_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_6)));
+    int16x8_t t162_1 = vmlal_high_s8(t160_1, vreinterpretq_s8_u8(t66_5),
+        vreinterpretq_s8_u8(t42_6));
+    uint8x16_t t46_8 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][4]));
+    int16x8_t t164_0 = vmlal_s8(t162_0, vget_low_s8(vreinterpretq_s8_u8(t88_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_8)));
+    int16x8_t t164_1 = vmlal_high_s8(t162_1, vreinterpretq_s8_u8(t88_4),
+        vreinterpretq_s8_u8(t46_8));
+    int8x16_t t50_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][5]));
+    int16x8_t t166_0 = vmlal_s8(t164_0, vget_low_s8(vreinterpretq_s8_u8(t110_3)),
+        vget_low_s8(t50_6));
+    int16x8_t t166_1 = vmlal_high_s8(t164_1, vreinterpretq_s8_u8(t110_3), t50_6);
+    int8x16_t t54_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][6]));
+    int16x8_t t168_0 = vmlal_s8(t166_0, vget_low_s8(vreinterpretq_s8_u8(t132_2)),
+        vget_low_s8(t54_6));
+    int16x8_t t168_1 = vmlal_high_s8(t166_1, vreinterpretq_s8_u8(t132_2), t54_6);
+    int8x16_t t58_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][7]));
+    int16x8_t t170_0 = vmlal_s8(t168_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t58_6));
+    int16x8_t t170_1 = vmlal_high_s8(t168_1, vreinterpretq_s8_u8(t154), t58_6);
     int8x16_t t172_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t170_0, 7), t170_1, 7);
-    uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128);
+    uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t172_sat), k128_6);
     vst1q_u8(&dst_row5[0], out_6);
-    uint8x16_t t176 = vsubq_u8(t157_sat, k128);
-    int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26)), vget_low_s8(t31));
-    int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26), t31);
-    int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t34));
-    int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28), t34);
-    int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t38));
-    int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66), t38);
-    int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88), vreinterpretq_s8_u8(t42));
-    int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t46));
-    int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132)), vget_low_s8(t50));
-    int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132), t50);
-    int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t54));
-    int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154), t54);
-    int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t58));
-    int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58);
+    int32x4_t dot_start_8 = vdupq_n_s32(16384);
+    static const uint8_t places_8[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_8 = daedalus_beside(places_8);
+    uint8x16_t sign_bits_8 = vld1q_u8(&places_at_8[0]);
+    uint8x16_t order_22 = vld1q_u8(&places_at_8[16]);
+    uint8x16_t order_23 = vld1q_u8(&places_at_8[32]);
+    uint8x16_t order_24 = vld1q_u8(&places_at_8[48]);
+    const daedalus_window window_27 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
+        sign_bits_8);
+    int8x16_t fours_79 = daedalus_lookup(window_27, order_22);
+    int8x16_t fours_80 = daedalus_lookup(window_27, order_23);
+    int8x16_t fours_81 = daedalus_lookup(window_27, order_24);
+    int8x8_t taps_8 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t156_0_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_79, taps_8, 0), fours_80,
+        taps_8, 1);
+    int32x4_t t156_1_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_80, taps_8, 0), fours_81,
+        taps_8, 1);
+    const daedalus_window window_28 = daedalus_signed_window(&src_row10[5], &src_row10[12],
+        sign_bits_8);
+    int8x16_t fours_82 = daedalus_lookup(window_28, order_22);
+    int8x16_t fours_83 = daedalus_lookup(window_28, order_23);
+    int8x16_t fours_84 = daedalus_lookup(window_28, order_24);
+    int32x4_t t156_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_82, taps_8, 0), fours_83,
+        taps_8, 1);
+    int32x4_t t156_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_83, taps_8, 0), fours_84,
+        taps_8, 1);
+    int16x8_t t157_0 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0_2, 7), t156_1_2, 7);
+    int16x8_t t157_1 = vrshrn_high_n_s32(vrshrn_n_s32(t156_2, 7), t156_3, 7);
+    uint8x16_t t157_sat = vqmovun_high_s16(vqmovun_s16(t157_0), t157_1);
+    int32_t t12_8 = (filter * 16) + my;
+    uint8x16_t k128_7 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t26_7 = vsubq_u8(t80_sat, k128_7);
+    uint8x16_t t28_7 = vsubq_u8(t91_sat, k128_7);
+    uint8x16_t t66_6 = vsubq_u8(t102_sat, k128_7);
+    uint8x16_t t88_5 = vsubq_u8(t113_sat, k128_7);
+    uint8x16_t t110_4 = vsubq_u8(t124_sat, k128_7);
+    uint8x16_t t132_3 = vsubq_u8(t135_sat, k128_7);
+    uint8x16_t t154_2 = vsubq_u8(t146_sat, k128_7);
+    uint8x16_t t176 = vsubq_u8(t157_sat, k128_7);
+    int8x16_t t31_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][0]));
+    int16x8_t t178_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26_7)), vget_low_s8(t31_7));
+    int16x8_t t178_1 = vmull_high_s8(vreinterpretq_s8_u8(t26_7), t31_7);
+    int8x16_t t34_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][1]));
+    int16x8_t t180_0 = vmlal_s8(t178_0, vget_low_s8(vreinterpretq_s8_u8(t28_7)),
+        vget_low_s8(t34_7));
+    int16x8_t t180_1 = vmlal_high_s8(t178_1, vreinterpretq_s8_u8(t28_7), t34_7);
+    int8x16_t t38_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][2]));
+    int16x8_t t182_0 = vmlal_s8(t180_0, vget_low_s8(vreinterpretq_s8_u8(t66_6)),
+        vget_low_s8(t38_7));
+    int16x8_t t182_1 = vmlal_high_s8(t180_1, vreinterpretq_s8_u8(t66_6), t38_7);
+    uint8x16_t t42_7 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][3]));
+    int16x8_t t184_0 = vmlal_s8(t182_0, vget_low_s8(vreinterpretq_s8_u8(t88_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_7)));
+    int16x8_t t184_1 = vmlal_high_s8(t182_1, vreinterpretq_s8_u8(t88_5),
+        vreinterpretq_s8_u8(t42_7));
+    uint8x16_t t46_9 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][4]));
+    int16x8_t t186_0 = vmlal_s8(t184_0, vget_low_s8(vreinterpretq_s8_u8(t110_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_9)));
+    int16x8_t t186_1 = vmlal_high_s8(t184_1, vreinterpretq_s8_u8(t110_4),
+        vreinterpretq_s8_u8(t46_9));
+    int8x16_t t50_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][5]));
+    int16x8_t t188_0 = vmlal_s8(t186_0, vget_low_s8(vreinterpretq_s8_u8(t132_3)),
+        vget_low_s8(t50_7));
+    int16x8_t t188_1 = vmlal_high_s8(t186_1, vreinterpretq_s8_u8(t132_3), t50_7);
+    int8x16_t t54_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][6]));
+    int16x8_t t190_0 = vmlal_s8(t188_0, vget_low_s8(vreinterpretq_s8_u8(t154_2)),
+        vget_low_s8(t54_7));
+    int16x8_t t190_1 = vmlal_high_s8(t188_1, vreinterpretq_s8_u8(t154_2), t54_7);
+    int8x16_t t58_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][7]));
+    int16x8_t t192_0 = vmlal_s8(t190_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t58_7));
+    int16x8_t t192_1 = vmlal_high_s8(t190_1, vreinterpretq_s8_u8(t176), t58_7);
     int8x16_t t194_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t192_0, 7), t192_1, 7);
-    uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128);
+    uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t194_sat), k128_7);
     vst1q_u8(&dst_row6[0], out_7);
-    uint8x16_t t198 = vsubq_u8(t168_sat, k128);
-    int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28)), vget_low_s8(t31));
-    int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28), t31);
-    int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66)), vget_low_s8(t34));
-    int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66), t34);
-    int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88)), vget_low_s8(t38));
-    int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88), t38);
-    int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110)),
-        vget_low_s8(vreinterpretq_s8_u8(t42)));
-    int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110), vreinterpretq_s8_u8(t42));
-    int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132)),
-        vget_low_s8(vreinterpretq_s8_u8(t46)));
-    int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132), vreinterpretq_s8_u8(t46));
-    int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154)), vget_low_s8(t50));
-    int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154), t50);
-    int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176)), vget_low_s8(t54));
-    int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176), t54);
-    int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)), vget_low_s8(t58));
-    int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58);
+    int32x4_t dot_start_9 = vdupq_n_s32(16384);
+    static const uint8_t places_9[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_9 = daedalus_beside(places_9);
+    uint8x16_t sign_bits_9 = vld1q_u8(&places_at_9[0]);
+    uint8x16_t order_25 = vld1q_u8(&places_at_9[16]);
+    uint8x16_t order_26 = vld1q_u8(&places_at_9[32]);
+    uint8x16_t order_27 = vld1q_u8(&places_at_9[48]);
+    const daedalus_window window_29 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
+        sign_bits_9);
+    int8x16_t fours_85 = daedalus_lookup(window_29, order_25);
+    int8x16_t fours_86 = daedalus_lookup(window_29, order_26);
+    int8x16_t fours_87 = daedalus_lookup(window_29, order_27);
+    int8x8_t taps_9 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_85, taps_9, 0), fours_86,
+        taps_9, 1);
+    int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_86, taps_9, 0), fours_87,
+        taps_9, 1);
+    const daedalus_window window_30 = daedalus_signed_window(&src_row11[5], &src_row11[12],
+        sign_bits_9);
+    int8x16_t fours_88 = daedalus_lookup(window_30, order_25);
+    int8x16_t fours_89 = daedalus_lookup(window_30, order_26);
+    int8x16_t fours_90 = daedalus_lookup(window_30, order_27);
+    int32x4_t t167_2 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_88, taps_9, 0), fours_89,
+        taps_9, 1);
+    int32x4_t t167_3 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_89, taps_9, 0), fours_90,
+        taps_9, 1);
+    int16x8_t t168_0_2 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
+    int16x8_t t168_1_2 = vrshrn_high_n_s32(vrshrn_n_s32(t167_2, 7), t167_3, 7);
+    uint8x16_t t168_sat = vqmovun_high_s16(vqmovun_s16(t168_0_2), t168_1_2);
+    int32_t t12_9 = (filter * 16) + my;
+    uint8x16_t k128_8 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t28_8 = vsubq_u8(t91_sat, k128_8);
+    uint8x16_t t66_7 = vsubq_u8(t102_sat, k128_8);
+    uint8x16_t t88_6 = vsubq_u8(t113_sat, k128_8);
+    uint8x16_t t110_5 = vsubq_u8(t124_sat, k128_8);
+    uint8x16_t t132_4 = vsubq_u8(t135_sat, k128_8);
+    uint8x16_t t154_3 = vsubq_u8(t146_sat, k128_8);
+    uint8x16_t t176_2 = vsubq_u8(t157_sat, k128_8);
+    uint8x16_t t198 = vsubq_u8(t168_sat, k128_8);
+    int8x16_t t31_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][0]));
+    int16x8_t t200_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28_8)), vget_low_s8(t31_8));
+    int16x8_t t200_1 = vmull_high_s8(vreinterpretq_s8_u8(t28_8), t31_8);
+    int8x16_t t34_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][1]));
+    int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t66_7)),
+        vget_low_s8(t34_8));
+    int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t66_7), t34_8);
+    int8x16_t t38_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][2]));
+    int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t88_6)),
+        vget_low_s8(t38_8));
+    int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t88_6), t38_8);
+    uint8x16_t t42_8 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][3]));
+    int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t110_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_8)));
+    int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t110_5),
+        vreinterpretq_s8_u8(t42_8));
+    uint8x16_t t46_10 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][4]));
+    int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t132_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_10)));
+    int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t132_4),
+        vreinterpretq_s8_u8(t46_10));
+    int8x16_t t50_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][5]));
+    int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t154_3)),
+        vget_low_s8(t50_8));
+    int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t154_3), t50_8);
+    int8x16_t t54_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][6]));
+    int16x8_t t212_0 = vmlal_s8(t210_0, vget_low_s8(vreinterpretq_s8_u8(t176_2)),
+        vget_low_s8(t54_8));
+    int16x8_t t212_1 = vmlal_high_s8(t210_1, vreinterpretq_s8_u8(t176_2), t54_8);
+    int8x16_t t58_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][7]));
+    int16x8_t t214_0 = vmlal_s8(t212_0, vget_low_s8(vreinterpretq_s8_u8(t198)), vget_low_s8(t58_8));
+    int16x8_t t214_1 = vmlal_high_s8(t212_1, vreinterpretq_s8_u8(t198), t58_8);
     int8x16_t t216_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t214_0, 7), t214_1, 7);
-    uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128);
+    uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t216_sat), k128_8);
     vst1q_u8(&dst_row7[0], out_8);
     t14_sat = t102_sat;
     t25_sat = t113_sat;

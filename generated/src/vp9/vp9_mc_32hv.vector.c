@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 462b2ddd928d858c
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 4725768d3c20edf2
  */
 static inline void panel_of_all_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -438,589 +438,923 @@ static inline void panel_of_all_vp9_mc_32hv__vector_sub8(uint8_t *dst, ptrdiff_t
     uint8_t *const dst_row6 = dst_row5 + dst_stride;
     uint8_t *const dst_row7 = dst_row6 + dst_stride;
     int32_t t12_2 = (filter * 16) + mx;
-    int32_t t14_2 = taps_table[daedalus_clip(t12_2, 0, 63)][0];
-    int32_t t17_2 = taps_table[daedalus_clip(t12_2, 0, 63)][1];
-    int32_t t20_2 = taps_table[daedalus_clip(t12_2, 0, 63)][2];
-    int32_t t23_2 = taps_table[daedalus_clip(t12_2, 0, 63)][3];
-    int32_t t26_2 = taps_table[daedalus_clip(t12_2, 0, 63)][4];
-    int32_t t29_2 = taps_table[daedalus_clip(t12_2, 0, 63)][5];
-    int32_t t32_2 = taps_table[daedalus_clip(t12_2, 0, 63)][6];
-    int32_t t35_2 = taps_table[daedalus_clip(t12_2, 0, 63)][7];
     uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
     uint8x16_t pixels0_8 = vld1q_u8(&src_row4[-3]);
     uint16x8_t pixels0_0_8 = vmovl_u8(vget_low_u8(pixels0_8));
     uint16x8_t pixels0_1_8 = vmovl_high_u8(pixels0_8);
     int16x8_t t234_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t14_2);
+        vreinterpretq_s16_u16(pixels0_0_8), (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
     int16x8_t t234_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t14_2);
+        vreinterpretq_s16_u16(pixels0_1_8), (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
     uint8x16_t pixels1_8 = vld1q_u8(&src_row4[-2]);
     uint16x8_t pixels1_0_8 = vmovl_u8(vget_low_u8(pixels1_8));
     uint16x8_t pixels1_1_8 = vmovl_high_u8(pixels1_8);
-    int16x8_t t235_0 = vmlaq_n_s16(t234_0, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t17_2);
-    int16x8_t t235_1 = vmlaq_n_s16(t234_1, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t17_2);
+    int16x8_t t235_0 = vmlaq_n_s16(t234_0, vreinterpretq_s16_u16(pixels1_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][1]);
+    int16x8_t t235_1 = vmlaq_n_s16(t234_1, vreinterpretq_s16_u16(pixels1_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][1]);
     uint8x16_t pixels2_8 = vld1q_u8(&src_row4[-1]);
     uint16x8_t pixels2_0_8 = vmovl_u8(vget_low_u8(pixels2_8));
     uint16x8_t pixels2_1_8 = vmovl_high_u8(pixels2_8);
-    int16x8_t t236_0 = vmlaq_n_s16(t235_0, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t20_2);
-    int16x8_t t236_1 = vmlaq_n_s16(t235_1, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t20_2);
+    int16x8_t t236_0 = vmlaq_n_s16(t235_0, vreinterpretq_s16_u16(pixels2_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][2]);
+    int16x8_t t236_1 = vmlaq_n_s16(t235_1, vreinterpretq_s16_u16(pixels2_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][2]);
     uint8x16_t pixels3_8 = vld1q_u8(&src_row4[0]);
     uint16x8_t pixels3_0_8 = vmovl_u8(vget_low_u8(pixels3_8));
     uint16x8_t pixels3_1_8 = vmovl_high_u8(pixels3_8);
-    int16x8_t t237_0 = vmlaq_n_s16(t236_0, vreinterpretq_s16_u16(pixels3_0_8), (int16_t)t23_2);
-    int16x8_t t237_1 = vmlaq_n_s16(t236_1, vreinterpretq_s16_u16(pixels3_1_8), (int16_t)t23_2);
+    int16x8_t t237_0 = vmlaq_n_s16(t236_0, vreinterpretq_s16_u16(pixels3_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][3]);
+    int16x8_t t237_1 = vmlaq_n_s16(t236_1, vreinterpretq_s16_u16(pixels3_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][3]);
     uint8x16_t pixels4_8 = vld1q_u8(&src_row4[1]);
     uint16x8_t pixels4_0_8 = vmovl_u8(vget_low_u8(pixels4_8));
     uint16x8_t pixels4_1_8 = vmovl_high_u8(pixels4_8);
-    int16x8_t t238_0 = vmlaq_n_s16(t237_0, vreinterpretq_s16_u16(pixels4_0_8), (int16_t)t26_2);
-    int16x8_t t238_1 = vmlaq_n_s16(t237_1, vreinterpretq_s16_u16(pixels4_1_8), (int16_t)t26_2);
+    int16x8_t t238_0 = vmlaq_n_s16(t237_0, vreinterpretq_s16_u16(pixels4_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][4]);
+    int16x8_t t238_1 = vmlaq_n_s16(t237_1, vreinterpretq_s16_u16(pixels4_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][4]);
     uint8x16_t pixels5_8 = vld1q_u8(&src_row4[2]);
     uint16x8_t pixels5_0_8 = vmovl_u8(vget_low_u8(pixels5_8));
     uint16x8_t pixels5_1_8 = vmovl_high_u8(pixels5_8);
-    int16x8_t t239_0 = vmlaq_n_s16(t238_0, vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t29_2);
-    int16x8_t t239_1 = vmlaq_n_s16(t238_1, vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t29_2);
+    int16x8_t t239_0 = vmlaq_n_s16(t238_0, vreinterpretq_s16_u16(pixels5_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][5]);
+    int16x8_t t239_1 = vmlaq_n_s16(t238_1, vreinterpretq_s16_u16(pixels5_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][5]);
     uint8x16_t pixels6_8 = vld1q_u8(&src_row4[3]);
     uint16x8_t pixels6_0_8 = vmovl_u8(vget_low_u8(pixels6_8));
     uint16x8_t pixels6_1_8 = vmovl_high_u8(pixels6_8);
-    int16x8_t t240_0 = vmlaq_n_s16(t239_0, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t32_2);
-    int16x8_t t240_1 = vmlaq_n_s16(t239_1, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t32_2);
+    int16x8_t t240_0 = vmlaq_n_s16(t239_0, vreinterpretq_s16_u16(pixels6_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][6]);
+    int16x8_t t240_1 = vmlaq_n_s16(t239_1, vreinterpretq_s16_u16(pixels6_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][6]);
     uint8x16_t pixels7_8 = vld1q_u8(&src_row4[4]);
     uint16x8_t pixels7_0_8 = vmovl_u8(vget_low_u8(pixels7_8));
     uint16x8_t pixels7_1_8 = vmovl_high_u8(pixels7_8);
-    int16x8_t t241_0 = vmlaq_n_s16(t240_0, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t35_2);
-    int16x8_t t241_1 = vmlaq_n_s16(t240_1, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t35_2);
+    int16x8_t t241_0 = vmlaq_n_s16(t240_0, vreinterpretq_s16_u16(pixels7_0_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][7]);
+    int16x8_t t241_1 = vmlaq_n_s16(t240_1, vreinterpretq_s16_u16(pixels7_1_8),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][7]);
     uint16x8_t t243_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t241_0), k13770_2);
     uint16x8_t t243_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t241_1), k13770_2);
     uint8x16_t t244_sat = vqrshrnq_n_u16(t243_sat_0, t243_sat_1, 7);
-    uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
-    uint16x8_t pixels0_0_9 = vmovl_u8(vget_low_u8(pixels0_9));
-    uint16x8_t pixels0_1_9 = vmovl_high_u8(pixels0_9);
-    int16x8_t t262_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_9), (int16_t)t14_2);
-    int16x8_t t262_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_9), (int16_t)t14_2);
-    uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
-    uint16x8_t pixels1_0_9 = vmovl_u8(vget_low_u8(pixels1_9));
-    uint16x8_t pixels1_1_9 = vmovl_high_u8(pixels1_9);
-    int16x8_t t263_0 = vmlaq_n_s16(t262_0, vreinterpretq_s16_u16(pixels1_0_9), (int16_t)t17_2);
-    int16x8_t t263_1 = vmlaq_n_s16(t262_1, vreinterpretq_s16_u16(pixels1_1_9), (int16_t)t17_2);
-    uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
-    uint16x8_t pixels2_0_9 = vmovl_u8(vget_low_u8(pixels2_9));
-    uint16x8_t pixels2_1_9 = vmovl_high_u8(pixels2_9);
-    int16x8_t t264_0 = vmlaq_n_s16(t263_0, vreinterpretq_s16_u16(pixels2_0_9), (int16_t)t20_2);
-    int16x8_t t264_1 = vmlaq_n_s16(t263_1, vreinterpretq_s16_u16(pixels2_1_9), (int16_t)t20_2);
-    uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
-    uint16x8_t pixels3_0_9 = vmovl_u8(vget_low_u8(pixels3_9));
-    uint16x8_t pixels3_1_9 = vmovl_high_u8(pixels3_9);
-    int16x8_t t265_0 = vmlaq_n_s16(t264_0, vreinterpretq_s16_u16(pixels3_0_9), (int16_t)t23_2);
-    int16x8_t t265_1 = vmlaq_n_s16(t264_1, vreinterpretq_s16_u16(pixels3_1_9), (int16_t)t23_2);
-    uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
-    uint16x8_t pixels4_0_9 = vmovl_u8(vget_low_u8(pixels4_9));
-    uint16x8_t pixels4_1_9 = vmovl_high_u8(pixels4_9);
-    int16x8_t t266_0 = vmlaq_n_s16(t265_0, vreinterpretq_s16_u16(pixels4_0_9), (int16_t)t26_2);
-    int16x8_t t266_1 = vmlaq_n_s16(t265_1, vreinterpretq_s16_u16(pixels4_1_9), (int16_t)t26_2);
-    uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
-    uint16x8_t pixels5_0_9 = vmovl_u8(vget_low_u8(pixels5_9));
-    uint16x8_t pixels5_1_9 = vmovl_high_u8(pixels5_9);
-    int16x8_t t267_0 = vmlaq_n_s16(t266_0, vreinterpretq_s16_u16(pixels5_0_9), (int16_t)t29_2);
-    int16x8_t t267_1 = vmlaq_n_s16(t266_1, vreinterpretq_s16_u16(pixels5_1_9), (int16_t)t29_2);
-    uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
-    uint16x8_t pixels6_0_9 = vmovl_u8(vget_low_u8(pixels6_9));
-    uint16x8_t pixels6_1_9 = vmovl_high_u8(pixels6_9);
-    int16x8_t t268_0 = vmlaq_n_s16(t267_0, vreinterpretq_s16_u16(pixels6_0_9), (int16_t)t32_2);
-    int16x8_t t268_1 = vmlaq_n_s16(t267_1, vreinterpretq_s16_u16(pixels6_1_9), (int16_t)t32_2);
-    uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
-    uint16x8_t pixels7_0_9 = vmovl_u8(vget_low_u8(pixels7_9));
-    uint16x8_t pixels7_1_9 = vmovl_high_u8(pixels7_9);
-    int16x8_t t269_0 = vmlaq_n_s16(t268_0, vreinterpretq_s16_u16(pixels7_0_9), (int16_t)t35_2);
-    int16x8_t t269_1 = vmlaq_n_s16(t268_1, vreinterpretq_s16_u16(pixels7_1_9), (int16_t)t35_2);
-    uint16x8_t t271_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t269_0), k13770_2);
-    uint16x8_t t271_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t269_1), k13770_2);
-    uint8x16_t t272_sat = vqrshrnq_n_u16(t271_sat_0, t271_sat_1, 7);
-    uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
-    uint16x8_t pixels0_0_10 = vmovl_u8(vget_low_u8(pixels0_10));
-    uint16x8_t pixels0_1_10 = vmovl_high_u8(pixels0_10);
-    int16x8_t t290_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_10), (int16_t)t14_2);
-    int16x8_t t290_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_10), (int16_t)t14_2);
-    uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
-    uint16x8_t pixels1_0_10 = vmovl_u8(vget_low_u8(pixels1_10));
-    uint16x8_t pixels1_1_10 = vmovl_high_u8(pixels1_10);
-    int16x8_t t291_0 = vmlaq_n_s16(t290_0, vreinterpretq_s16_u16(pixels1_0_10), (int16_t)t17_2);
-    int16x8_t t291_1 = vmlaq_n_s16(t290_1, vreinterpretq_s16_u16(pixels1_1_10), (int16_t)t17_2);
-    uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
-    uint16x8_t pixels2_0_10 = vmovl_u8(vget_low_u8(pixels2_10));
-    uint16x8_t pixels2_1_10 = vmovl_high_u8(pixels2_10);
-    int16x8_t t292_0 = vmlaq_n_s16(t291_0, vreinterpretq_s16_u16(pixels2_0_10), (int16_t)t20_2);
-    int16x8_t t292_1 = vmlaq_n_s16(t291_1, vreinterpretq_s16_u16(pixels2_1_10), (int16_t)t20_2);
-    uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
-    uint16x8_t pixels3_0_10 = vmovl_u8(vget_low_u8(pixels3_10));
-    uint16x8_t pixels3_1_10 = vmovl_high_u8(pixels3_10);
-    int16x8_t t293_0 = vmlaq_n_s16(t292_0, vreinterpretq_s16_u16(pixels3_0_10), (int16_t)t23_2);
-    int16x8_t t293_1 = vmlaq_n_s16(t292_1, vreinterpretq_s16_u16(pixels3_1_10), (int16_t)t23_2);
-    uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
-    uint16x8_t pixels4_0_10 = vmovl_u8(vget_low_u8(pixels4_10));
-    uint16x8_t pixels4_1_10 = vmovl_high_u8(pixels4_10);
-    int16x8_t t294_0 = vmlaq_n_s16(t293_0, vreinterpretq_s16_u16(pixels4_0_10), (int16_t)t26_2);
-    int16x8_t t294_1 = vmlaq_n_s16(t293_1, vreinterpretq_s16_u16(pixels4_1_10), (int16_t)t26_2);
-    uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
-    uint16x8_t pixels5_0_10 = vmovl_u8(vget_low_u8(pixels5_10));
-    uint16x8_t pixels5_1_10 = vmovl_high_u8(pixels5_10);
-    int16x8_t t295_0 = vmlaq_n_s16(t294_0, vreinterpretq_s16_u16(pixels5_0_10), (int16_t)t29_2);
-    int16x8_t t295_1 = vmlaq_n_s16(t294_1, vreinterpretq_s16_u16(pixels5_1_10), (int16_t)t29_2);
-    uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
-    uint16x8_t pixels6_0_10 = vmovl_u8(vget_low_u8(pixels6_10));
-    uint16x8_t pixels6_1_10 = vmovl_high_u8(pixels6_10);
-    int16x8_t t296_0 = vmlaq_n_s16(t295_0, vreinterpretq_s16_u16(pixels6_0_10), (int16_t)t32_2);
-    int16x8_t t296_1 = vmlaq_n_s16(t295_1, vreinterpretq_s16_u16(pixels6_1_10), (int16_t)t32_2);
-    uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
-    uint16x8_t pixels7_0_10 = vmovl_u8(vget_low_u8(pixels7_10));
-    uint16x8_t pixels7_1_10 = vmovl_high_u8(pixels7_10);
-    int16x8_t t297_0 = vmlaq_n_s16(t296_0, vreinterpretq_s16_u16(pixels7_0_10), (int16_t)t35_2);
-    int16x8_t t297_1 = vmlaq_n_s16(t296_1, vreinterpretq_s16_u16(pixels7_1_10), (int16_t)t35_2);
-    uint16x8_t t299_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t297_0), k13770_2);
-    uint16x8_t t299_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t297_1), k13770_2);
-    uint8x16_t t300_sat = vqrshrnq_n_u16(t299_sat_0, t299_sat_1, 7);
-    uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
-    uint16x8_t pixels0_0_11 = vmovl_u8(vget_low_u8(pixels0_11));
-    uint16x8_t pixels0_1_11 = vmovl_high_u8(pixels0_11);
-    int16x8_t t318_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_11), (int16_t)t14_2);
-    int16x8_t t318_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_11), (int16_t)t14_2);
-    uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
-    uint16x8_t pixels1_0_11 = vmovl_u8(vget_low_u8(pixels1_11));
-    uint16x8_t pixels1_1_11 = vmovl_high_u8(pixels1_11);
-    int16x8_t t319_0 = vmlaq_n_s16(t318_0, vreinterpretq_s16_u16(pixels1_0_11), (int16_t)t17_2);
-    int16x8_t t319_1 = vmlaq_n_s16(t318_1, vreinterpretq_s16_u16(pixels1_1_11), (int16_t)t17_2);
-    uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
-    uint16x8_t pixels2_0_11 = vmovl_u8(vget_low_u8(pixels2_11));
-    uint16x8_t pixels2_1_11 = vmovl_high_u8(pixels2_11);
-    int16x8_t t320_0 = vmlaq_n_s16(t319_0, vreinterpretq_s16_u16(pixels2_0_11), (int16_t)t20_2);
-    int16x8_t t320_1 = vmlaq_n_s16(t319_1, vreinterpretq_s16_u16(pixels2_1_11), (int16_t)t20_2);
-    uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
-    uint16x8_t pixels3_0_11 = vmovl_u8(vget_low_u8(pixels3_11));
-    uint16x8_t pixels3_1_11 = vmovl_high_u8(pixels3_11);
-    int16x8_t t321_0 = vmlaq_n_s16(t320_0, vreinterpretq_s16_u16(pixels3_0_11), (int16_t)t23_2);
-    int16x8_t t321_1 = vmlaq_n_s16(t320_1, vreinterpretq_s16_u16(pixels3_1_11), (int16_t)t23_2);
-    uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
-    uint16x8_t pixels4_0_11 = vmovl_u8(vget_low_u8(pixels4_11));
-    uint16x8_t pixels4_1_11 = vmovl_high_u8(pixels4_11);
-    int16x8_t t322_0 = vmlaq_n_s16(t321_0, vreinterpretq_s16_u16(pixels4_0_11), (int16_t)t26_2);
-    int16x8_t t322_1 = vmlaq_n_s16(t321_1, vreinterpretq_s16_u16(pixels4_1_11), (int16_t)t26_2);
-    uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
-    uint16x8_t pixels5_0_11 = vmovl_u8(vget_low_u8(pixels5_11));
-    uint16x8_t pixels5_1_11 = vmovl_high_u8(pixels5_11);
-    int16x8_t t323_0 = vmlaq_n_s16(t322_0, vreinterpretq_s16_u16(pixels5_0_11), (int16_t)t29_2);
-    int16x8_t t323_1 = vmlaq_n_s16(t322_1, vreinterpretq_s16_u16(pixels5_1_11), (int16_t)t29_2);
-    uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
-    uint16x8_t pixels6_0_11 = vmovl_u8(vget_low_u8(pixels6_11));
-    uint16x8_t pixels6_1_11 = vmovl_high_u8(pixels6_11);
-    int16x8_t t324_0 = vmlaq_n_s16(t323_0, vreinterpretq_s16_u16(pixels6_0_11), (int16_t)t32_2);
-    int16x8_t t324_1 = vmlaq_n_s16(t323_1, vreinterpretq_s16_u16(pixels6_1_11), (int16_t)t32_2);
-    uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
-    uint16x8_t pixels7_0_11 = vmovl_u8(vget_low_u8(pixels7_11));
-    uint16x8_t pixels7_1_11 = vmovl_high_u8(pixels7_11);
-    int16x8_t t325_0 = vmlaq_n_s16(t324_0, vreinterpretq_s16_u16(pixels7_0_11), (int16_t)t35_2);
-    int16x8_t t325_1 = vmlaq_n_s16(t324_1, vreinterpretq_s16_u16(pixels7_1_11), (int16_t)t35_2);
-    uint16x8_t t327_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t325_0), k13770_2);
-    uint16x8_t t327_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t325_1), k13770_2);
-    uint8x16_t t328_sat = vqrshrnq_n_u16(t327_sat_0, t327_sat_1, 7);
-    uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
-    uint16x8_t pixels0_0_12 = vmovl_u8(vget_low_u8(pixels0_12));
-    uint16x8_t pixels0_1_12 = vmovl_high_u8(pixels0_12);
-    int16x8_t t346_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_12), (int16_t)t14_2);
-    int16x8_t t346_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_12), (int16_t)t14_2);
-    uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
-    uint16x8_t pixels1_0_12 = vmovl_u8(vget_low_u8(pixels1_12));
-    uint16x8_t pixels1_1_12 = vmovl_high_u8(pixels1_12);
-    int16x8_t t347_0 = vmlaq_n_s16(t346_0, vreinterpretq_s16_u16(pixels1_0_12), (int16_t)t17_2);
-    int16x8_t t347_1 = vmlaq_n_s16(t346_1, vreinterpretq_s16_u16(pixels1_1_12), (int16_t)t17_2);
-    uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
-    uint16x8_t pixels2_0_12 = vmovl_u8(vget_low_u8(pixels2_12));
-    uint16x8_t pixels2_1_12 = vmovl_high_u8(pixels2_12);
-    int16x8_t t348_0 = vmlaq_n_s16(t347_0, vreinterpretq_s16_u16(pixels2_0_12), (int16_t)t20_2);
-    int16x8_t t348_1 = vmlaq_n_s16(t347_1, vreinterpretq_s16_u16(pixels2_1_12), (int16_t)t20_2);
-    uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
-    uint16x8_t pixels3_0_12 = vmovl_u8(vget_low_u8(pixels3_12));
-    uint16x8_t pixels3_1_12 = vmovl_high_u8(pixels3_12);
-    int16x8_t t349_0 = vmlaq_n_s16(t348_0, vreinterpretq_s16_u16(pixels3_0_12), (int16_t)t23_2);
-    int16x8_t t349_1 = vmlaq_n_s16(t348_1, vreinterpretq_s16_u16(pixels3_1_12), (int16_t)t23_2);
-    uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
-    uint16x8_t pixels4_0_12 = vmovl_u8(vget_low_u8(pixels4_12));
-    uint16x8_t pixels4_1_12 = vmovl_high_u8(pixels4_12);
-    int16x8_t t350_0 = vmlaq_n_s16(t349_0, vreinterpretq_s16_u16(pixels4_0_12), (int16_t)t26_2);
-    int16x8_t t350_1 = vmlaq_n_s16(t349_1, vreinterpretq_s16_u16(pixels4_1_12), (int16_t)t26_2);
-    uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
-    uint16x8_t pixels5_0_12 = vmovl_u8(vget_low_u8(pixels5_12));
-    uint16x8_t pixels5_1_12 = vmovl_high_u8(pixels5_12);
-    int16x8_t t351_0 = vmlaq_n_s16(t350_0, vreinterpretq_s16_u16(pixels5_0_12), (int16_t)t29_2);
-    int16x8_t t351_1 = vmlaq_n_s16(t350_1, vreinterpretq_s16_u16(pixels5_1_12), (int16_t)t29_2);
-    uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
-    uint16x8_t pixels6_0_12 = vmovl_u8(vget_low_u8(pixels6_12));
-    uint16x8_t pixels6_1_12 = vmovl_high_u8(pixels6_12);
-    int16x8_t t352_0 = vmlaq_n_s16(t351_0, vreinterpretq_s16_u16(pixels6_0_12), (int16_t)t32_2);
-    int16x8_t t352_1 = vmlaq_n_s16(t351_1, vreinterpretq_s16_u16(pixels6_1_12), (int16_t)t32_2);
-    uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
-    uint16x8_t pixels7_0_12 = vmovl_u8(vget_low_u8(pixels7_12));
-    uint16x8_t pixels7_1_12 = vmovl_high_u8(pixels7_12);
-    int16x8_t t353_0 = vmlaq_n_s16(t352_0, vreinterpretq_s16_u16(pixels7_0_12), (int16_t)t35_2);
-    int16x8_t t353_1 = vmlaq_n_s16(t352_1, vreinterpretq_s16_u16(pixels7_1_12), (int16_t)t35_2);
-    uint16x8_t t355_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t353_0), k13770_2);
-    uint16x8_t t355_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t353_1), k13770_2);
-    uint8x16_t t356_sat = vqrshrnq_n_u16(t355_sat_0, t355_sat_1, 7);
-    uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
-    uint16x8_t pixels0_0_13 = vmovl_u8(vget_low_u8(pixels0_13));
-    uint16x8_t pixels0_1_13 = vmovl_high_u8(pixels0_13);
-    int16x8_t t374_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_13), (int16_t)t14_2);
-    int16x8_t t374_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_13), (int16_t)t14_2);
-    uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
-    uint16x8_t pixels1_0_13 = vmovl_u8(vget_low_u8(pixels1_13));
-    uint16x8_t pixels1_1_13 = vmovl_high_u8(pixels1_13);
-    int16x8_t t375_0 = vmlaq_n_s16(t374_0, vreinterpretq_s16_u16(pixels1_0_13), (int16_t)t17_2);
-    int16x8_t t375_1 = vmlaq_n_s16(t374_1, vreinterpretq_s16_u16(pixels1_1_13), (int16_t)t17_2);
-    uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
-    uint16x8_t pixels2_0_13 = vmovl_u8(vget_low_u8(pixels2_13));
-    uint16x8_t pixels2_1_13 = vmovl_high_u8(pixels2_13);
-    int16x8_t t376_0 = vmlaq_n_s16(t375_0, vreinterpretq_s16_u16(pixels2_0_13), (int16_t)t20_2);
-    int16x8_t t376_1 = vmlaq_n_s16(t375_1, vreinterpretq_s16_u16(pixels2_1_13), (int16_t)t20_2);
-    uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
-    uint16x8_t pixels3_0_13 = vmovl_u8(vget_low_u8(pixels3_13));
-    uint16x8_t pixels3_1_13 = vmovl_high_u8(pixels3_13);
-    int16x8_t t377_0 = vmlaq_n_s16(t376_0, vreinterpretq_s16_u16(pixels3_0_13), (int16_t)t23_2);
-    int16x8_t t377_1 = vmlaq_n_s16(t376_1, vreinterpretq_s16_u16(pixels3_1_13), (int16_t)t23_2);
-    uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
-    uint16x8_t pixels4_0_13 = vmovl_u8(vget_low_u8(pixels4_13));
-    uint16x8_t pixels4_1_13 = vmovl_high_u8(pixels4_13);
-    int16x8_t t378_0 = vmlaq_n_s16(t377_0, vreinterpretq_s16_u16(pixels4_0_13), (int16_t)t26_2);
-    int16x8_t t378_1 = vmlaq_n_s16(t377_1, vreinterpretq_s16_u16(pixels4_1_13), (int16_t)t26_2);
-    uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
-    uint16x8_t pixels5_0_13 = vmovl_u8(vget_low_u8(pixels5_13));
-    uint16x8_t pixels5_1_13 = vmovl_high_u8(pixels5_13);
-    int16x8_t t379_0 = vmlaq_n_s16(t378_0, vreinterpretq_s16_u16(pixels5_0_13), (int16_t)t29_2);
-    int16x8_t t379_1 = vmlaq_n_s16(t378_1, vreinterpretq_s16_u16(pixels5_1_13), (int16_t)t29_2);
-    uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
-    uint16x8_t pixels6_0_13 = vmovl_u8(vget_low_u8(pixels6_13));
-    uint16x8_t pixels6_1_13 = vmovl_high_u8(pixels6_13);
-    int16x8_t t380_0 = vmlaq_n_s16(t379_0, vreinterpretq_s16_u16(pixels6_0_13), (int16_t)t32_2);
-    int16x8_t t380_1 = vmlaq_n_s16(t379_1, vreinterpretq_s16_u16(pixels6_1_13), (int16_t)t32_2);
-    uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
-    uint16x8_t pixels7_0_13 = vmovl_u8(vget_low_u8(pixels7_13));
-    uint16x8_t pixels7_1_13 = vmovl_high_u8(pixels7_13);
-    int16x8_t t381_0 = vmlaq_n_s16(t380_0, vreinterpretq_s16_u16(pixels7_0_13), (int16_t)t35_2);
-    int16x8_t t381_1 = vmlaq_n_s16(t380_1, vreinterpretq_s16_u16(pixels7_1_13), (int16_t)t35_2);
-    uint16x8_t t383_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t381_0), k13770_2);
-    uint16x8_t t383_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t381_1), k13770_2);
-    uint8x16_t t384_sat = vqrshrnq_n_u16(t383_sat_0, t383_sat_1, 7);
-    uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
-    uint16x8_t pixels0_0_14 = vmovl_u8(vget_low_u8(pixels0_14));
-    uint16x8_t pixels0_1_14 = vmovl_high_u8(pixels0_14);
-    int16x8_t t402_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_14), (int16_t)t14_2);
-    int16x8_t t402_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_14), (int16_t)t14_2);
-    uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
-    uint16x8_t pixels1_0_14 = vmovl_u8(vget_low_u8(pixels1_14));
-    uint16x8_t pixels1_1_14 = vmovl_high_u8(pixels1_14);
-    int16x8_t t403_0 = vmlaq_n_s16(t402_0, vreinterpretq_s16_u16(pixels1_0_14), (int16_t)t17_2);
-    int16x8_t t403_1 = vmlaq_n_s16(t402_1, vreinterpretq_s16_u16(pixels1_1_14), (int16_t)t17_2);
-    uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
-    uint16x8_t pixels2_0_14 = vmovl_u8(vget_low_u8(pixels2_14));
-    uint16x8_t pixels2_1_14 = vmovl_high_u8(pixels2_14);
-    int16x8_t t404_0 = vmlaq_n_s16(t403_0, vreinterpretq_s16_u16(pixels2_0_14), (int16_t)t20_2);
-    int16x8_t t404_1 = vmlaq_n_s16(t403_1, vreinterpretq_s16_u16(pixels2_1_14), (int16_t)t20_2);
-    uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
-    uint16x8_t pixels3_0_14 = vmovl_u8(vget_low_u8(pixels3_14));
-    uint16x8_t pixels3_1_14 = vmovl_high_u8(pixels3_14);
-    int16x8_t t405_0 = vmlaq_n_s16(t404_0, vreinterpretq_s16_u16(pixels3_0_14), (int16_t)t23_2);
-    int16x8_t t405_1 = vmlaq_n_s16(t404_1, vreinterpretq_s16_u16(pixels3_1_14), (int16_t)t23_2);
-    uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
-    uint16x8_t pixels4_0_14 = vmovl_u8(vget_low_u8(pixels4_14));
-    uint16x8_t pixels4_1_14 = vmovl_high_u8(pixels4_14);
-    int16x8_t t406_0 = vmlaq_n_s16(t405_0, vreinterpretq_s16_u16(pixels4_0_14), (int16_t)t26_2);
-    int16x8_t t406_1 = vmlaq_n_s16(t405_1, vreinterpretq_s16_u16(pixels4_1_14), (int16_t)t26_2);
-    uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
-    uint16x8_t pixels5_0_14 = vmovl_u8(vget_low_u8(pixels5_14));
-    uint16x8_t pixels5_1_14 = vmovl_high_u8(pixels5_14);
-    int16x8_t t407_0 = vmlaq_n_s16(t406_0, vreinterpretq_s16_u16(pixels5_0_14), (int16_t)t29_2);
-    int16x8_t t407_1 = vmlaq_n_s16(t406_1, vreinterpretq_s16_u16(pixels5_1_14), (int16_t)t29_2);
-    uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
-    uint16x8_t pixels6_0_14 = vmovl_u8(vget_low_u8(pixels6_14));
-    uint16x8_t pixels6_1_14 = vmovl_high_u8(pixels6_14);
-    int16x8_t t408_0 = vmlaq_n_s16(t407_0, vreinterpretq_s16_u16(pixels6_0_14), (int16_t)t32_2);
-    int16x8_t t408_1 = vmlaq_n_s16(t407_1, vreinterpretq_s16_u16(pixels6_1_14), (int16_t)t32_2);
-    uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
-    uint16x8_t pixels7_0_14 = vmovl_u8(vget_low_u8(pixels7_14));
-    uint16x8_t pixels7_1_14 = vmovl_high_u8(pixels7_14);
-    int16x8_t t409_0 = vmlaq_n_s16(t408_0, vreinterpretq_s16_u16(pixels7_0_14), (int16_t)t35_2);
-    int16x8_t t409_1 = vmlaq_n_s16(t408_1, vreinterpretq_s16_u16(pixels7_1_14), (int16_t)t35_2);
-    uint16x8_t t411_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t409_0), k13770_2);
-    uint16x8_t t411_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t409_1), k13770_2);
-    uint8x16_t t412_sat = vqrshrnq_n_u16(t411_sat_0, t411_sat_1, 7);
-    uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
-    uint16x8_t pixels0_0_15 = vmovl_u8(vget_low_u8(pixels0_15));
-    uint16x8_t pixels0_1_15 = vmovl_high_u8(pixels0_15);
-    int16x8_t t430_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_0_15), (int16_t)t14_2);
-    int16x8_t t430_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_1_15), (int16_t)t14_2);
-    uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
-    uint16x8_t pixels1_0_15 = vmovl_u8(vget_low_u8(pixels1_15));
-    uint16x8_t pixels1_1_15 = vmovl_high_u8(pixels1_15);
-    int16x8_t t431_0 = vmlaq_n_s16(t430_0, vreinterpretq_s16_u16(pixels1_0_15), (int16_t)t17_2);
-    int16x8_t t431_1 = vmlaq_n_s16(t430_1, vreinterpretq_s16_u16(pixels1_1_15), (int16_t)t17_2);
-    uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
-    uint16x8_t pixels2_0_15 = vmovl_u8(vget_low_u8(pixels2_15));
-    uint16x8_t pixels2_1_15 = vmovl_high_u8(pixels2_15);
-    int16x8_t t432_0 = vmlaq_n_s16(t431_0, vreinterpretq_s16_u16(pixels2_0_15), (int16_t)t20_2);
-    int16x8_t t432_1 = vmlaq_n_s16(t431_1, vreinterpretq_s16_u16(pixels2_1_15), (int16_t)t20_2);
-    uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
-    uint16x8_t pixels3_0_15 = vmovl_u8(vget_low_u8(pixels3_15));
-    uint16x8_t pixels3_1_15 = vmovl_high_u8(pixels3_15);
-    int16x8_t t433_0 = vmlaq_n_s16(t432_0, vreinterpretq_s16_u16(pixels3_0_15), (int16_t)t23_2);
-    int16x8_t t433_1 = vmlaq_n_s16(t432_1, vreinterpretq_s16_u16(pixels3_1_15), (int16_t)t23_2);
-    uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
-    uint16x8_t pixels4_0_15 = vmovl_u8(vget_low_u8(pixels4_15));
-    uint16x8_t pixels4_1_15 = vmovl_high_u8(pixels4_15);
-    int16x8_t t434_0 = vmlaq_n_s16(t433_0, vreinterpretq_s16_u16(pixels4_0_15), (int16_t)t26_2);
-    int16x8_t t434_1 = vmlaq_n_s16(t433_1, vreinterpretq_s16_u16(pixels4_1_15), (int16_t)t26_2);
-    uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
-    uint16x8_t pixels5_0_15 = vmovl_u8(vget_low_u8(pixels5_15));
-    uint16x8_t pixels5_1_15 = vmovl_high_u8(pixels5_15);
-    int16x8_t t435_0 = vmlaq_n_s16(t434_0, vreinterpretq_s16_u16(pixels5_0_15), (int16_t)t29_2);
-    int16x8_t t435_1 = vmlaq_n_s16(t434_1, vreinterpretq_s16_u16(pixels5_1_15), (int16_t)t29_2);
-    uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
-    uint16x8_t pixels6_0_15 = vmovl_u8(vget_low_u8(pixels6_15));
-    uint16x8_t pixels6_1_15 = vmovl_high_u8(pixels6_15);
-    int16x8_t t436_0 = vmlaq_n_s16(t435_0, vreinterpretq_s16_u16(pixels6_0_15), (int16_t)t32_2);
-    int16x8_t t436_1 = vmlaq_n_s16(t435_1, vreinterpretq_s16_u16(pixels6_1_15), (int16_t)t32_2);
-    uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
-    uint16x8_t pixels7_0_15 = vmovl_u8(vget_low_u8(pixels7_15));
-    uint16x8_t pixels7_1_15 = vmovl_high_u8(pixels7_15);
-    int16x8_t t437_0 = vmlaq_n_s16(t436_0, vreinterpretq_s16_u16(pixels7_0_15), (int16_t)t35_2);
-    int16x8_t t437_1 = vmlaq_n_s16(t436_1, vreinterpretq_s16_u16(pixels7_1_15), (int16_t)t35_2);
-    uint16x8_t t439_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t437_0), k13770_2);
-    uint16x8_t t439_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t437_1), k13770_2);
-    uint8x16_t t440_sat = vqrshrnq_n_u16(t439_sat_0, t439_sat_1, 7);
     int32_t t12_3 = (filter * 16) + my;
-    int32_t t14_3 = taps_table[daedalus_clip(t12_3, 0, 63)][0];
-    int32_t t17_3 = taps_table[daedalus_clip(t12_3, 0, 63)][1];
-    int32_t t20_3 = taps_table[daedalus_clip(t12_3, 0, 63)][2];
-    int32_t t23_3 = taps_table[daedalus_clip(t12_3, 0, 63)][3];
-    int32_t t26_3 = taps_table[daedalus_clip(t12_3, 0, 63)][4];
-    int32_t t29_3 = taps_table[daedalus_clip(t12_3, 0, 63)][5];
-    int32_t t32_3 = taps_table[daedalus_clip(t12_3, 0, 63)][6];
-    int32_t t35_3 = taps_table[daedalus_clip(t12_3, 0, 63)][7];
     uint16x8_t k13770_3 = vdupq_n_u16((uint16_t)(13770));
-    uint16x8_t pixels0_0_16 = vmovl_u8(vget_low_u8(t48_sat));
-    uint16x8_t pixels0_1_16 = vmovl_high_u8(t48_sat);
+    uint16x8_t pixels0_0_9 = vmovl_u8(vget_low_u8(t48_sat));
+    uint16x8_t pixels0_1_9 = vmovl_high_u8(t48_sat);
     int16x8_t t38_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels0_0_16), (int16_t)t14_3);
+        vreinterpretq_s16_u16(pixels0_0_9), (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][0]);
     int16x8_t t38_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels0_1_16), (int16_t)t14_3);
-    uint16x8_t pixels1_0_16 = vmovl_u8(vget_low_u8(t76_sat));
-    uint16x8_t pixels1_1_16 = vmovl_high_u8(t76_sat);
-    int16x8_t t39_0_2 = vmlaq_n_s16(t38_0_2, vreinterpretq_s16_u16(pixels1_0_16), (int16_t)t17_3);
-    int16x8_t t39_1_2 = vmlaq_n_s16(t38_1_2, vreinterpretq_s16_u16(pixels1_1_16), (int16_t)t17_3);
-    uint16x8_t pixels2_0_16 = vmovl_u8(vget_low_u8(t104_sat));
-    uint16x8_t pixels2_1_16 = vmovl_high_u8(t104_sat);
-    int16x8_t t40_0_2 = vmlaq_n_s16(t39_0_2, vreinterpretq_s16_u16(pixels2_0_16), (int16_t)t20_3);
-    int16x8_t t40_1_2 = vmlaq_n_s16(t39_1_2, vreinterpretq_s16_u16(pixels2_1_16), (int16_t)t20_3);
-    uint16x8_t pixels3_0_16 = vmovl_u8(vget_low_u8(t132_sat));
-    uint16x8_t pixels3_1_16 = vmovl_high_u8(t132_sat);
-    int16x8_t t41_0_2 = vmlaq_n_s16(t40_0_2, vreinterpretq_s16_u16(pixels3_0_16), (int16_t)t23_3);
-    int16x8_t t41_1_2 = vmlaq_n_s16(t40_1_2, vreinterpretq_s16_u16(pixels3_1_16), (int16_t)t23_3);
-    uint16x8_t pixels4_0_16 = vmovl_u8(vget_low_u8(t160_sat));
-    uint16x8_t pixels4_1_16 = vmovl_high_u8(t160_sat);
-    int16x8_t t42_0_2 = vmlaq_n_s16(t41_0_2, vreinterpretq_s16_u16(pixels4_0_16), (int16_t)t26_3);
-    int16x8_t t42_1_2 = vmlaq_n_s16(t41_1_2, vreinterpretq_s16_u16(pixels4_1_16), (int16_t)t26_3);
-    uint16x8_t pixels5_0_16 = vmovl_u8(vget_low_u8(t188_sat));
-    uint16x8_t pixels5_1_16 = vmovl_high_u8(t188_sat);
-    int16x8_t t43_0_2 = vmlaq_n_s16(t42_0_2, vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t29_3);
-    int16x8_t t43_1_2 = vmlaq_n_s16(t42_1_2, vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t29_3);
-    uint16x8_t pixels6_0_16 = vmovl_u8(vget_low_u8(t216_sat));
-    uint16x8_t pixels6_1_16 = vmovl_high_u8(t216_sat);
-    int16x8_t t44_0_2 = vmlaq_n_s16(t43_0_2, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t32_3);
-    int16x8_t t44_1_2 = vmlaq_n_s16(t43_1_2, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t32_3);
-    uint16x8_t pixels7_0_16 = vmovl_u8(vget_low_u8(t244_sat));
-    uint16x8_t pixels7_1_16 = vmovl_high_u8(t244_sat);
-    int16x8_t t45_0_2 = vmlaq_n_s16(t44_0_2, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t35_3);
-    int16x8_t t45_1_2 = vmlaq_n_s16(t44_1_2, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t35_3);
+        vreinterpretq_s16_u16(pixels0_1_9), (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][0]);
+    uint16x8_t pixels1_0_9 = vmovl_u8(vget_low_u8(t76_sat));
+    uint16x8_t pixels1_1_9 = vmovl_high_u8(t76_sat);
+    int16x8_t t39_0_2 = vmlaq_n_s16(t38_0_2, vreinterpretq_s16_u16(pixels1_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][1]);
+    int16x8_t t39_1_2 = vmlaq_n_s16(t38_1_2, vreinterpretq_s16_u16(pixels1_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][1]);
+    uint16x8_t pixels2_0_9 = vmovl_u8(vget_low_u8(t104_sat));
+    uint16x8_t pixels2_1_9 = vmovl_high_u8(t104_sat);
+    int16x8_t t40_0_2 = vmlaq_n_s16(t39_0_2, vreinterpretq_s16_u16(pixels2_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][2]);
+    int16x8_t t40_1_2 = vmlaq_n_s16(t39_1_2, vreinterpretq_s16_u16(pixels2_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][2]);
+    uint16x8_t pixels3_0_9 = vmovl_u8(vget_low_u8(t132_sat));
+    uint16x8_t pixels3_1_9 = vmovl_high_u8(t132_sat);
+    int16x8_t t41_0_2 = vmlaq_n_s16(t40_0_2, vreinterpretq_s16_u16(pixels3_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][3]);
+    int16x8_t t41_1_2 = vmlaq_n_s16(t40_1_2, vreinterpretq_s16_u16(pixels3_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][3]);
+    uint16x8_t pixels4_0_9 = vmovl_u8(vget_low_u8(t160_sat));
+    uint16x8_t pixels4_1_9 = vmovl_high_u8(t160_sat);
+    int16x8_t t42_0_2 = vmlaq_n_s16(t41_0_2, vreinterpretq_s16_u16(pixels4_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][4]);
+    int16x8_t t42_1_2 = vmlaq_n_s16(t41_1_2, vreinterpretq_s16_u16(pixels4_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][4]);
+    uint16x8_t pixels5_0_9 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_9 = vmovl_high_u8(t188_sat);
+    int16x8_t t43_0_2 = vmlaq_n_s16(t42_0_2, vreinterpretq_s16_u16(pixels5_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][5]);
+    int16x8_t t43_1_2 = vmlaq_n_s16(t42_1_2, vreinterpretq_s16_u16(pixels5_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][5]);
+    uint16x8_t pixels6_0_9 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_9 = vmovl_high_u8(t216_sat);
+    int16x8_t t44_0_2 = vmlaq_n_s16(t43_0_2, vreinterpretq_s16_u16(pixels6_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][6]);
+    int16x8_t t44_1_2 = vmlaq_n_s16(t43_1_2, vreinterpretq_s16_u16(pixels6_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][6]);
+    uint16x8_t pixels7_0_9 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_9 = vmovl_high_u8(t244_sat);
+    int16x8_t t45_0_2 = vmlaq_n_s16(t44_0_2, vreinterpretq_s16_u16(pixels7_0_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][7]);
+    int16x8_t t45_1_2 = vmlaq_n_s16(t44_1_2, vreinterpretq_s16_u16(pixels7_1_9),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][7]);
     uint16x8_t t47_sat_0_2 = vqsubq_u16(vreinterpretq_u16_s16(t45_0_2), k13770_3);
     uint16x8_t t47_sat_1_2 = vqsubq_u16(vreinterpretq_u16_s16(t45_1_2), k13770_3);
     uint8x16_t t48_sat_2 = vqrshrnq_n_u16(t47_sat_0_2, t47_sat_1_2, 7);
     vst1q_u8(&dst[0], t48_sat_2);
-    int16x8_t t59_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels1_0_16), (int16_t)t14_3);
-    int16x8_t t59_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels1_1_16), (int16_t)t14_3);
-    int16x8_t t60_0 = vmlaq_n_s16(t59_0, vreinterpretq_s16_u16(pixels2_0_16), (int16_t)t17_3);
-    int16x8_t t60_1 = vmlaq_n_s16(t59_1, vreinterpretq_s16_u16(pixels2_1_16), (int16_t)t17_3);
-    int16x8_t t61_0 = vmlaq_n_s16(t60_0, vreinterpretq_s16_u16(pixels3_0_16), (int16_t)t20_3);
-    int16x8_t t61_1 = vmlaq_n_s16(t60_1, vreinterpretq_s16_u16(pixels3_1_16), (int16_t)t20_3);
-    int16x8_t t62_0 = vmlaq_n_s16(t61_0, vreinterpretq_s16_u16(pixels4_0_16), (int16_t)t23_3);
-    int16x8_t t62_1 = vmlaq_n_s16(t61_1, vreinterpretq_s16_u16(pixels4_1_16), (int16_t)t23_3);
-    int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t26_3);
-    int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t26_3);
-    int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t29_3);
-    int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t29_3);
-    int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t32_3);
-    int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t32_3);
-    uint16x8_t pixels7_0_17 = vmovl_u8(vget_low_u8(t272_sat));
-    uint16x8_t pixels7_1_17 = vmovl_high_u8(t272_sat);
-    int16x8_t t66_0_2 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t35_3);
-    int16x8_t t66_1_2 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t35_3);
-    uint16x8_t t68_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t66_0_2), k13770_3);
-    uint16x8_t t68_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t66_1_2), k13770_3);
+    int32_t t12_4 = (filter * 16) + mx;
+    uint16x8_t k13770_4 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
+    uint16x8_t pixels0_0_10 = vmovl_u8(vget_low_u8(pixels0_9));
+    uint16x8_t pixels0_1_10 = vmovl_high_u8(pixels0_9);
+    int16x8_t t262_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_4),
+        vreinterpretq_s16_u16(pixels0_0_10), (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][0]);
+    int16x8_t t262_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_4),
+        vreinterpretq_s16_u16(pixels0_1_10), (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][0]);
+    uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
+    uint16x8_t pixels1_0_10 = vmovl_u8(vget_low_u8(pixels1_9));
+    uint16x8_t pixels1_1_10 = vmovl_high_u8(pixels1_9);
+    int16x8_t t263_0 = vmlaq_n_s16(t262_0, vreinterpretq_s16_u16(pixels1_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][1]);
+    int16x8_t t263_1 = vmlaq_n_s16(t262_1, vreinterpretq_s16_u16(pixels1_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][1]);
+    uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
+    uint16x8_t pixels2_0_10 = vmovl_u8(vget_low_u8(pixels2_9));
+    uint16x8_t pixels2_1_10 = vmovl_high_u8(pixels2_9);
+    int16x8_t t264_0 = vmlaq_n_s16(t263_0, vreinterpretq_s16_u16(pixels2_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][2]);
+    int16x8_t t264_1 = vmlaq_n_s16(t263_1, vreinterpretq_s16_u16(pixels2_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][2]);
+    uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
+    uint16x8_t pixels3_0_10 = vmovl_u8(vget_low_u8(pixels3_9));
+    uint16x8_t pixels3_1_10 = vmovl_high_u8(pixels3_9);
+    int16x8_t t265_0 = vmlaq_n_s16(t264_0, vreinterpretq_s16_u16(pixels3_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][3]);
+    int16x8_t t265_1 = vmlaq_n_s16(t264_1, vreinterpretq_s16_u16(pixels3_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][3]);
+    uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
+    uint16x8_t pixels4_0_10 = vmovl_u8(vget_low_u8(pixels4_9));
+    uint16x8_t pixels4_1_10 = vmovl_high_u8(pixels4_9);
+    int16x8_t t266_0 = vmlaq_n_s16(t265_0, vreinterpretq_s16_u16(pixels4_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][4]);
+    int16x8_t t266_1 = vmlaq_n_s16(t265_1, vreinterpretq_s16_u16(pixels4_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][4]);
+    uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
+    uint16x8_t pixels5_0_10 = vmovl_u8(vget_low_u8(pixels5_9));
+    uint16x8_t pixels5_1_10 = vmovl_high_u8(pixels5_9);
+    int16x8_t t267_0 = vmlaq_n_s16(t266_0, vreinterpretq_s16_u16(pixels5_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][5]);
+    int16x8_t t267_1 = vmlaq_n_s16(t266_1, vreinterpretq_s16_u16(pixels5_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][5]);
+    uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
+    uint16x8_t pixels6_0_10 = vmovl_u8(vget_low_u8(pixels6_9));
+    uint16x8_t pixels6_1_10 = vmovl_high_u8(pixels6_9);
+    int16x8_t t268_0 = vmlaq_n_s16(t267_0, vreinterpretq_s16_u16(pixels6_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][6]);
+    int16x8_t t268_1 = vmlaq_n_s16(t267_1, vreinterpretq_s16_u16(pixels6_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][6]);
+    uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
+    uint16x8_t pixels7_0_10 = vmovl_u8(vget_low_u8(pixels7_9));
+    uint16x8_t pixels7_1_10 = vmovl_high_u8(pixels7_9);
+    int16x8_t t269_0 = vmlaq_n_s16(t268_0, vreinterpretq_s16_u16(pixels7_0_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][7]);
+    int16x8_t t269_1 = vmlaq_n_s16(t268_1, vreinterpretq_s16_u16(pixels7_1_10),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][7]);
+    uint16x8_t t271_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t269_0), k13770_4);
+    uint16x8_t t271_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t269_1), k13770_4);
+    uint8x16_t t272_sat = vqrshrnq_n_u16(t271_sat_0, t271_sat_1, 7);
+    int32_t t12_5 = (filter * 16) + my;
+    uint16x8_t k13770_5 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels1_0_11 = vmovl_u8(vget_low_u8(t76_sat));
+    uint16x8_t pixels1_1_11 = vmovl_high_u8(t76_sat);
+    int16x8_t t59_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_5),
+        vreinterpretq_s16_u16(pixels1_0_11), (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][0]);
+    int16x8_t t59_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_5),
+        vreinterpretq_s16_u16(pixels1_1_11), (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][0]);
+    uint16x8_t pixels2_0_11 = vmovl_u8(vget_low_u8(t104_sat));
+    uint16x8_t pixels2_1_11 = vmovl_high_u8(t104_sat);
+    int16x8_t t60_0 = vmlaq_n_s16(t59_0, vreinterpretq_s16_u16(pixels2_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][1]);
+    int16x8_t t60_1 = vmlaq_n_s16(t59_1, vreinterpretq_s16_u16(pixels2_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][1]);
+    uint16x8_t pixels3_0_11 = vmovl_u8(vget_low_u8(t132_sat));
+    uint16x8_t pixels3_1_11 = vmovl_high_u8(t132_sat);
+    int16x8_t t61_0 = vmlaq_n_s16(t60_0, vreinterpretq_s16_u16(pixels3_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][2]);
+    int16x8_t t61_1 = vmlaq_n_s16(t60_1, vreinterpretq_s16_u16(pixels3_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][2]);
+    uint16x8_t pixels4_0_11 = vmovl_u8(vget_low_u8(t160_sat));
+    uint16x8_t pixels4_1_11 = vmovl_high_u8(t160_sat);
+    int16x8_t t62_0 = vmlaq_n_s16(t61_0, vreinterpretq_s16_u16(pixels4_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][3]);
+    int16x8_t t62_1 = vmlaq_n_s16(t61_1, vreinterpretq_s16_u16(pixels4_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][3]);
+    uint16x8_t pixels5_0_11 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_11 = vmovl_high_u8(t188_sat);
+    int16x8_t t63_0 = vmlaq_n_s16(t62_0, vreinterpretq_s16_u16(pixels5_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][4]);
+    int16x8_t t63_1 = vmlaq_n_s16(t62_1, vreinterpretq_s16_u16(pixels5_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][4]);
+    uint16x8_t pixels6_0_11 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_11 = vmovl_high_u8(t216_sat);
+    int16x8_t t64_0 = vmlaq_n_s16(t63_0, vreinterpretq_s16_u16(pixels6_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][5]);
+    int16x8_t t64_1 = vmlaq_n_s16(t63_1, vreinterpretq_s16_u16(pixels6_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][5]);
+    uint16x8_t pixels7_0_11 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_11 = vmovl_high_u8(t244_sat);
+    int16x8_t t65_0 = vmlaq_n_s16(t64_0, vreinterpretq_s16_u16(pixels7_0_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][6]);
+    int16x8_t t65_1 = vmlaq_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_1_11),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][6]);
+    uint16x8_t pixels7_0_12 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_12 = vmovl_high_u8(t272_sat);
+    int16x8_t t66_0_2 = vmlaq_n_s16(t65_0, vreinterpretq_s16_u16(pixels7_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][7]);
+    int16x8_t t66_1_2 = vmlaq_n_s16(t65_1, vreinterpretq_s16_u16(pixels7_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][7]);
+    uint16x8_t t68_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t66_0_2), k13770_5);
+    uint16x8_t t68_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t66_1_2), k13770_5);
     uint8x16_t t69_sat = vqrshrnq_n_u16(t68_sat_0, t68_sat_1, 7);
     vst1q_u8(&dst_row1[0], t69_sat);
-    int16x8_t t80_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels2_0_16), (int16_t)t14_3);
-    int16x8_t t80_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels2_1_16), (int16_t)t14_3);
-    int16x8_t t81_0 = vmlaq_n_s16(t80_0, vreinterpretq_s16_u16(pixels3_0_16), (int16_t)t17_3);
-    int16x8_t t81_1 = vmlaq_n_s16(t80_1, vreinterpretq_s16_u16(pixels3_1_16), (int16_t)t17_3);
-    int16x8_t t82_0 = vmlaq_n_s16(t81_0, vreinterpretq_s16_u16(pixels4_0_16), (int16_t)t20_3);
-    int16x8_t t82_1 = vmlaq_n_s16(t81_1, vreinterpretq_s16_u16(pixels4_1_16), (int16_t)t20_3);
-    int16x8_t t83_0 = vmlaq_n_s16(t82_0, vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t23_3);
-    int16x8_t t83_1 = vmlaq_n_s16(t82_1, vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t23_3);
-    int16x8_t t84_0 = vmlaq_n_s16(t83_0, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t26_3);
-    int16x8_t t84_1 = vmlaq_n_s16(t83_1, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t26_3);
-    int16x8_t t85_0 = vmlaq_n_s16(t84_0, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t29_3);
-    int16x8_t t85_1 = vmlaq_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t29_3);
-    int16x8_t t86_0 = vmlaq_n_s16(t85_0, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t32_3);
-    int16x8_t t86_1 = vmlaq_n_s16(t85_1, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t32_3);
-    uint16x8_t pixels7_0_18 = vmovl_u8(vget_low_u8(t300_sat));
-    uint16x8_t pixels7_1_18 = vmovl_high_u8(t300_sat);
-    int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t35_3);
-    int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t35_3);
-    uint16x8_t t89_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t87_0), k13770_3);
-    uint16x8_t t89_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t87_1), k13770_3);
+    int32_t t12_6 = (filter * 16) + mx;
+    uint16x8_t k13770_6 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
+    uint16x8_t pixels0_0_11 = vmovl_u8(vget_low_u8(pixels0_10));
+    uint16x8_t pixels0_1_11 = vmovl_high_u8(pixels0_10);
+    int16x8_t t290_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_6),
+        vreinterpretq_s16_u16(pixels0_0_11), (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][0]);
+    int16x8_t t290_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_6),
+        vreinterpretq_s16_u16(pixels0_1_11), (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][0]);
+    uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
+    uint16x8_t pixels1_0_12 = vmovl_u8(vget_low_u8(pixels1_10));
+    uint16x8_t pixels1_1_12 = vmovl_high_u8(pixels1_10);
+    int16x8_t t291_0 = vmlaq_n_s16(t290_0, vreinterpretq_s16_u16(pixels1_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][1]);
+    int16x8_t t291_1 = vmlaq_n_s16(t290_1, vreinterpretq_s16_u16(pixels1_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][1]);
+    uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
+    uint16x8_t pixels2_0_12 = vmovl_u8(vget_low_u8(pixels2_10));
+    uint16x8_t pixels2_1_12 = vmovl_high_u8(pixels2_10);
+    int16x8_t t292_0 = vmlaq_n_s16(t291_0, vreinterpretq_s16_u16(pixels2_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][2]);
+    int16x8_t t292_1 = vmlaq_n_s16(t291_1, vreinterpretq_s16_u16(pixels2_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][2]);
+    uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
+    uint16x8_t pixels3_0_12 = vmovl_u8(vget_low_u8(pixels3_10));
+    uint16x8_t pixels3_1_12 = vmovl_high_u8(pixels3_10);
+    int16x8_t t293_0 = vmlaq_n_s16(t292_0, vreinterpretq_s16_u16(pixels3_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][3]);
+    int16x8_t t293_1 = vmlaq_n_s16(t292_1, vreinterpretq_s16_u16(pixels3_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][3]);
+    uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
+    uint16x8_t pixels4_0_12 = vmovl_u8(vget_low_u8(pixels4_10));
+    uint16x8_t pixels4_1_12 = vmovl_high_u8(pixels4_10);
+    int16x8_t t294_0 = vmlaq_n_s16(t293_0, vreinterpretq_s16_u16(pixels4_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][4]);
+    int16x8_t t294_1 = vmlaq_n_s16(t293_1, vreinterpretq_s16_u16(pixels4_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][4]);
+    uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
+    uint16x8_t pixels5_0_12 = vmovl_u8(vget_low_u8(pixels5_10));
+    uint16x8_t pixels5_1_12 = vmovl_high_u8(pixels5_10);
+    int16x8_t t295_0 = vmlaq_n_s16(t294_0, vreinterpretq_s16_u16(pixels5_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][5]);
+    int16x8_t t295_1 = vmlaq_n_s16(t294_1, vreinterpretq_s16_u16(pixels5_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][5]);
+    uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
+    uint16x8_t pixels6_0_12 = vmovl_u8(vget_low_u8(pixels6_10));
+    uint16x8_t pixels6_1_12 = vmovl_high_u8(pixels6_10);
+    int16x8_t t296_0 = vmlaq_n_s16(t295_0, vreinterpretq_s16_u16(pixels6_0_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][6]);
+    int16x8_t t296_1 = vmlaq_n_s16(t295_1, vreinterpretq_s16_u16(pixels6_1_12),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][6]);
+    uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
+    uint16x8_t pixels7_0_13 = vmovl_u8(vget_low_u8(pixels7_10));
+    uint16x8_t pixels7_1_13 = vmovl_high_u8(pixels7_10);
+    int16x8_t t297_0 = vmlaq_n_s16(t296_0, vreinterpretq_s16_u16(pixels7_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][7]);
+    int16x8_t t297_1 = vmlaq_n_s16(t296_1, vreinterpretq_s16_u16(pixels7_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][7]);
+    uint16x8_t t299_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t297_0), k13770_6);
+    uint16x8_t t299_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t297_1), k13770_6);
+    uint8x16_t t300_sat = vqrshrnq_n_u16(t299_sat_0, t299_sat_1, 7);
+    int32_t t12_7 = (filter * 16) + my;
+    uint16x8_t k13770_7 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels2_0_13 = vmovl_u8(vget_low_u8(t104_sat));
+    uint16x8_t pixels2_1_13 = vmovl_high_u8(t104_sat);
+    int16x8_t t80_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_7),
+        vreinterpretq_s16_u16(pixels2_0_13), (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][0]);
+    int16x8_t t80_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_7),
+        vreinterpretq_s16_u16(pixels2_1_13), (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][0]);
+    uint16x8_t pixels3_0_13 = vmovl_u8(vget_low_u8(t132_sat));
+    uint16x8_t pixels3_1_13 = vmovl_high_u8(t132_sat);
+    int16x8_t t81_0 = vmlaq_n_s16(t80_0, vreinterpretq_s16_u16(pixels3_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][1]);
+    int16x8_t t81_1 = vmlaq_n_s16(t80_1, vreinterpretq_s16_u16(pixels3_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][1]);
+    uint16x8_t pixels4_0_13 = vmovl_u8(vget_low_u8(t160_sat));
+    uint16x8_t pixels4_1_13 = vmovl_high_u8(t160_sat);
+    int16x8_t t82_0 = vmlaq_n_s16(t81_0, vreinterpretq_s16_u16(pixels4_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][2]);
+    int16x8_t t82_1 = vmlaq_n_s16(t81_1, vreinterpretq_s16_u16(pixels4_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][2]);
+    uint16x8_t pixels5_0_13 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_13 = vmovl_high_u8(t188_sat);
+    int16x8_t t83_0 = vmlaq_n_s16(t82_0, vreinterpretq_s16_u16(pixels5_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][3]);
+    int16x8_t t83_1 = vmlaq_n_s16(t82_1, vreinterpretq_s16_u16(pixels5_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][3]);
+    uint16x8_t pixels6_0_13 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_13 = vmovl_high_u8(t216_sat);
+    int16x8_t t84_0 = vmlaq_n_s16(t83_0, vreinterpretq_s16_u16(pixels6_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][4]);
+    int16x8_t t84_1 = vmlaq_n_s16(t83_1, vreinterpretq_s16_u16(pixels6_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][4]);
+    uint16x8_t pixels7_0_14 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_14 = vmovl_high_u8(t244_sat);
+    int16x8_t t85_0 = vmlaq_n_s16(t84_0, vreinterpretq_s16_u16(pixels7_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][5]);
+    int16x8_t t85_1 = vmlaq_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][5]);
+    uint16x8_t pixels7_0_15 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_15 = vmovl_high_u8(t272_sat);
+    int16x8_t t86_0 = vmlaq_n_s16(t85_0, vreinterpretq_s16_u16(pixels7_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][6]);
+    int16x8_t t86_1 = vmlaq_n_s16(t85_1, vreinterpretq_s16_u16(pixels7_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][6]);
+    uint16x8_t pixels7_0_16 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_16 = vmovl_high_u8(t300_sat);
+    int16x8_t t87_0 = vmlaq_n_s16(t86_0, vreinterpretq_s16_u16(pixels7_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][7]);
+    int16x8_t t87_1 = vmlaq_n_s16(t86_1, vreinterpretq_s16_u16(pixels7_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][7]);
+    uint16x8_t t89_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t87_0), k13770_7);
+    uint16x8_t t89_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t87_1), k13770_7);
     uint8x16_t t90_sat = vqrshrnq_n_u16(t89_sat_0, t89_sat_1, 7);
     vst1q_u8(&dst_row2[0], t90_sat);
-    int16x8_t t101_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels3_0_16), (int16_t)t14_3);
-    int16x8_t t101_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels3_1_16), (int16_t)t14_3);
-    int16x8_t t102_0 = vmlaq_n_s16(t101_0_2, vreinterpretq_s16_u16(pixels4_0_16), (int16_t)t17_3);
-    int16x8_t t102_1 = vmlaq_n_s16(t101_1_2, vreinterpretq_s16_u16(pixels4_1_16), (int16_t)t17_3);
-    int16x8_t t103_0 = vmlaq_n_s16(t102_0, vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t20_3);
-    int16x8_t t103_1 = vmlaq_n_s16(t102_1, vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t20_3);
-    int16x8_t t104_0 = vmlaq_n_s16(t103_0, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t23_3);
-    int16x8_t t104_1 = vmlaq_n_s16(t103_1, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t23_3);
-    int16x8_t t105_0 = vmlaq_n_s16(t104_0, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t26_3);
-    int16x8_t t105_1 = vmlaq_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t26_3);
-    int16x8_t t106_0 = vmlaq_n_s16(t105_0, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t29_3);
-    int16x8_t t106_1 = vmlaq_n_s16(t105_1, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t29_3);
-    int16x8_t t107_0 = vmlaq_n_s16(t106_0, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t32_3);
-    int16x8_t t107_1 = vmlaq_n_s16(t106_1, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t32_3);
-    uint16x8_t pixels7_0_19 = vmovl_u8(vget_low_u8(t328_sat));
-    uint16x8_t pixels7_1_19 = vmovl_high_u8(t328_sat);
-    int16x8_t t108_0 = vmlaq_n_s16(t107_0, vreinterpretq_s16_u16(pixels7_0_19), (int16_t)t35_3);
-    int16x8_t t108_1 = vmlaq_n_s16(t107_1, vreinterpretq_s16_u16(pixels7_1_19), (int16_t)t35_3);
-    uint16x8_t t110_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t108_0), k13770_3);
-    uint16x8_t t110_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t108_1), k13770_3);
+    int32_t t12_8 = (filter * 16) + mx;
+    uint16x8_t k13770_8 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
+    uint16x8_t pixels0_0_12 = vmovl_u8(vget_low_u8(pixels0_11));
+    uint16x8_t pixels0_1_12 = vmovl_high_u8(pixels0_11);
+    int16x8_t t318_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_8),
+        vreinterpretq_s16_u16(pixels0_0_12), (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][0]);
+    int16x8_t t318_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_8),
+        vreinterpretq_s16_u16(pixels0_1_12), (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][0]);
+    uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
+    uint16x8_t pixels1_0_13 = vmovl_u8(vget_low_u8(pixels1_11));
+    uint16x8_t pixels1_1_13 = vmovl_high_u8(pixels1_11);
+    int16x8_t t319_0 = vmlaq_n_s16(t318_0, vreinterpretq_s16_u16(pixels1_0_13),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][1]);
+    int16x8_t t319_1 = vmlaq_n_s16(t318_1, vreinterpretq_s16_u16(pixels1_1_13),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][1]);
+    uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
+    uint16x8_t pixels2_0_14 = vmovl_u8(vget_low_u8(pixels2_11));
+    uint16x8_t pixels2_1_14 = vmovl_high_u8(pixels2_11);
+    int16x8_t t320_0 = vmlaq_n_s16(t319_0, vreinterpretq_s16_u16(pixels2_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][2]);
+    int16x8_t t320_1 = vmlaq_n_s16(t319_1, vreinterpretq_s16_u16(pixels2_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][2]);
+    uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
+    uint16x8_t pixels3_0_14 = vmovl_u8(vget_low_u8(pixels3_11));
+    uint16x8_t pixels3_1_14 = vmovl_high_u8(pixels3_11);
+    int16x8_t t321_0 = vmlaq_n_s16(t320_0, vreinterpretq_s16_u16(pixels3_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][3]);
+    int16x8_t t321_1 = vmlaq_n_s16(t320_1, vreinterpretq_s16_u16(pixels3_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][3]);
+    uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
+    uint16x8_t pixels4_0_14 = vmovl_u8(vget_low_u8(pixels4_11));
+    uint16x8_t pixels4_1_14 = vmovl_high_u8(pixels4_11);
+    int16x8_t t322_0 = vmlaq_n_s16(t321_0, vreinterpretq_s16_u16(pixels4_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][4]);
+    int16x8_t t322_1 = vmlaq_n_s16(t321_1, vreinterpretq_s16_u16(pixels4_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][4]);
+    uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
+    uint16x8_t pixels5_0_14 = vmovl_u8(vget_low_u8(pixels5_11));
+    uint16x8_t pixels5_1_14 = vmovl_high_u8(pixels5_11);
+    int16x8_t t323_0 = vmlaq_n_s16(t322_0, vreinterpretq_s16_u16(pixels5_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][5]);
+    int16x8_t t323_1 = vmlaq_n_s16(t322_1, vreinterpretq_s16_u16(pixels5_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][5]);
+    uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
+    uint16x8_t pixels6_0_14 = vmovl_u8(vget_low_u8(pixels6_11));
+    uint16x8_t pixels6_1_14 = vmovl_high_u8(pixels6_11);
+    int16x8_t t324_0 = vmlaq_n_s16(t323_0, vreinterpretq_s16_u16(pixels6_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][6]);
+    int16x8_t t324_1 = vmlaq_n_s16(t323_1, vreinterpretq_s16_u16(pixels6_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][6]);
+    uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
+    uint16x8_t pixels7_0_17 = vmovl_u8(vget_low_u8(pixels7_11));
+    uint16x8_t pixels7_1_17 = vmovl_high_u8(pixels7_11);
+    int16x8_t t325_0 = vmlaq_n_s16(t324_0, vreinterpretq_s16_u16(pixels7_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][7]);
+    int16x8_t t325_1 = vmlaq_n_s16(t324_1, vreinterpretq_s16_u16(pixels7_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][7]);
+    uint16x8_t t327_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t325_0), k13770_8);
+    uint16x8_t t327_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t325_1), k13770_8);
+    uint8x16_t t328_sat = vqrshrnq_n_u16(t327_sat_0, t327_sat_1, 7);
+    int32_t t12_9 = (filter * 16) + my;
+    uint16x8_t k13770_9 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels3_0_15 = vmovl_u8(vget_low_u8(t132_sat));
+    uint16x8_t pixels3_1_15 = vmovl_high_u8(t132_sat);
+    int16x8_t t101_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_9),
+        vreinterpretq_s16_u16(pixels3_0_15), (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][0]);
+    int16x8_t t101_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_9),
+        vreinterpretq_s16_u16(pixels3_1_15), (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][0]);
+    uint16x8_t pixels4_0_15 = vmovl_u8(vget_low_u8(t160_sat));
+    uint16x8_t pixels4_1_15 = vmovl_high_u8(t160_sat);
+    int16x8_t t102_0 = vmlaq_n_s16(t101_0_2, vreinterpretq_s16_u16(pixels4_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][1]);
+    int16x8_t t102_1 = vmlaq_n_s16(t101_1_2, vreinterpretq_s16_u16(pixels4_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][1]);
+    uint16x8_t pixels5_0_15 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_15 = vmovl_high_u8(t188_sat);
+    int16x8_t t103_0 = vmlaq_n_s16(t102_0, vreinterpretq_s16_u16(pixels5_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][2]);
+    int16x8_t t103_1 = vmlaq_n_s16(t102_1, vreinterpretq_s16_u16(pixels5_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][2]);
+    uint16x8_t pixels6_0_15 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_15 = vmovl_high_u8(t216_sat);
+    int16x8_t t104_0 = vmlaq_n_s16(t103_0, vreinterpretq_s16_u16(pixels6_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][3]);
+    int16x8_t t104_1 = vmlaq_n_s16(t103_1, vreinterpretq_s16_u16(pixels6_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][3]);
+    uint16x8_t pixels7_0_18 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_18 = vmovl_high_u8(t244_sat);
+    int16x8_t t105_0 = vmlaq_n_s16(t104_0, vreinterpretq_s16_u16(pixels7_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][4]);
+    int16x8_t t105_1 = vmlaq_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][4]);
+    uint16x8_t pixels7_0_19 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_19 = vmovl_high_u8(t272_sat);
+    int16x8_t t106_0 = vmlaq_n_s16(t105_0, vreinterpretq_s16_u16(pixels7_0_19),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][5]);
+    int16x8_t t106_1 = vmlaq_n_s16(t105_1, vreinterpretq_s16_u16(pixels7_1_19),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][5]);
+    uint16x8_t pixels7_0_20 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_20 = vmovl_high_u8(t300_sat);
+    int16x8_t t107_0 = vmlaq_n_s16(t106_0, vreinterpretq_s16_u16(pixels7_0_20),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][6]);
+    int16x8_t t107_1 = vmlaq_n_s16(t106_1, vreinterpretq_s16_u16(pixels7_1_20),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][6]);
+    uint16x8_t pixels7_0_21 = vmovl_u8(vget_low_u8(t328_sat));
+    uint16x8_t pixels7_1_21 = vmovl_high_u8(t328_sat);
+    int16x8_t t108_0 = vmlaq_n_s16(t107_0, vreinterpretq_s16_u16(pixels7_0_21),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][7]);
+    int16x8_t t108_1 = vmlaq_n_s16(t107_1, vreinterpretq_s16_u16(pixels7_1_21),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][7]);
+    uint16x8_t t110_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t108_0), k13770_9);
+    uint16x8_t t110_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t108_1), k13770_9);
     uint8x16_t t111_sat = vqrshrnq_n_u16(t110_sat_0, t110_sat_1, 7);
     vst1q_u8(&dst_row3[0], t111_sat);
-    int16x8_t t122_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels4_0_16), (int16_t)t14_3);
-    int16x8_t t122_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels4_1_16), (int16_t)t14_3);
-    int16x8_t t123_0_2 = vmlaq_n_s16(t122_0_2, vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t17_3);
-    int16x8_t t123_1_2 = vmlaq_n_s16(t122_1_2, vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t17_3);
-    int16x8_t t124_0_2 = vmlaq_n_s16(t123_0_2, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t20_3);
-    int16x8_t t124_1_2 = vmlaq_n_s16(t123_1_2, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t20_3);
-    int16x8_t t125_0_2 = vmlaq_n_s16(t124_0_2, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t23_3);
-    int16x8_t t125_1_2 = vmlaq_n_s16(t124_1_2, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t23_3);
-    int16x8_t t126_0_2 = vmlaq_n_s16(t125_0_2, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t26_3);
-    int16x8_t t126_1_2 = vmlaq_n_s16(t125_1_2, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t26_3);
-    int16x8_t t127_0_2 = vmlaq_n_s16(t126_0_2, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t29_3);
-    int16x8_t t127_1_2 = vmlaq_n_s16(t126_1_2, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t29_3);
-    int16x8_t t128_0_2 = vmlaq_n_s16(t127_0_2, vreinterpretq_s16_u16(pixels7_0_19), (int16_t)t32_3);
-    int16x8_t t128_1_2 = vmlaq_n_s16(t127_1_2, vreinterpretq_s16_u16(pixels7_1_19), (int16_t)t32_3);
-    uint16x8_t pixels7_0_20 = vmovl_u8(vget_low_u8(t356_sat));
-    uint16x8_t pixels7_1_20 = vmovl_high_u8(t356_sat);
-    int16x8_t t129_0_2 = vmlaq_n_s16(t128_0_2, vreinterpretq_s16_u16(pixels7_0_20), (int16_t)t35_3);
-    int16x8_t t129_1_2 = vmlaq_n_s16(t128_1_2, vreinterpretq_s16_u16(pixels7_1_20), (int16_t)t35_3);
-    uint16x8_t t131_sat_0_2 = vqsubq_u16(vreinterpretq_u16_s16(t129_0_2), k13770_3);
-    uint16x8_t t131_sat_1_2 = vqsubq_u16(vreinterpretq_u16_s16(t129_1_2), k13770_3);
+    int32_t t12_10 = (filter * 16) + mx;
+    uint16x8_t k13770_10 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
+    uint16x8_t pixels0_0_13 = vmovl_u8(vget_low_u8(pixels0_12));
+    uint16x8_t pixels0_1_13 = vmovl_high_u8(pixels0_12);
+    int16x8_t t346_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_10),
+        vreinterpretq_s16_u16(pixels0_0_13), (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][0]);
+    int16x8_t t346_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_10),
+        vreinterpretq_s16_u16(pixels0_1_13), (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][0]);
+    uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
+    uint16x8_t pixels1_0_14 = vmovl_u8(vget_low_u8(pixels1_12));
+    uint16x8_t pixels1_1_14 = vmovl_high_u8(pixels1_12);
+    int16x8_t t347_0 = vmlaq_n_s16(t346_0, vreinterpretq_s16_u16(pixels1_0_14),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][1]);
+    int16x8_t t347_1 = vmlaq_n_s16(t346_1, vreinterpretq_s16_u16(pixels1_1_14),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][1]);
+    uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
+    uint16x8_t pixels2_0_15 = vmovl_u8(vget_low_u8(pixels2_12));
+    uint16x8_t pixels2_1_15 = vmovl_high_u8(pixels2_12);
+    int16x8_t t348_0 = vmlaq_n_s16(t347_0, vreinterpretq_s16_u16(pixels2_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][2]);
+    int16x8_t t348_1 = vmlaq_n_s16(t347_1, vreinterpretq_s16_u16(pixels2_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][2]);
+    uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
+    uint16x8_t pixels3_0_16 = vmovl_u8(vget_low_u8(pixels3_12));
+    uint16x8_t pixels3_1_16 = vmovl_high_u8(pixels3_12);
+    int16x8_t t349_0 = vmlaq_n_s16(t348_0, vreinterpretq_s16_u16(pixels3_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][3]);
+    int16x8_t t349_1 = vmlaq_n_s16(t348_1, vreinterpretq_s16_u16(pixels3_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][3]);
+    uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
+    uint16x8_t pixels4_0_16 = vmovl_u8(vget_low_u8(pixels4_12));
+    uint16x8_t pixels4_1_16 = vmovl_high_u8(pixels4_12);
+    int16x8_t t350_0 = vmlaq_n_s16(t349_0, vreinterpretq_s16_u16(pixels4_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][4]);
+    int16x8_t t350_1 = vmlaq_n_s16(t349_1, vreinterpretq_s16_u16(pixels4_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][4]);
+    uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
+    uint16x8_t pixels5_0_16 = vmovl_u8(vget_low_u8(pixels5_12));
+    uint16x8_t pixels5_1_16 = vmovl_high_u8(pixels5_12);
+    int16x8_t t351_0 = vmlaq_n_s16(t350_0, vreinterpretq_s16_u16(pixels5_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][5]);
+    int16x8_t t351_1 = vmlaq_n_s16(t350_1, vreinterpretq_s16_u16(pixels5_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][5]);
+    uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
+    uint16x8_t pixels6_0_16 = vmovl_u8(vget_low_u8(pixels6_12));
+    uint16x8_t pixels6_1_16 = vmovl_high_u8(pixels6_12);
+    int16x8_t t352_0 = vmlaq_n_s16(t351_0, vreinterpretq_s16_u16(pixels6_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][6]);
+    int16x8_t t352_1 = vmlaq_n_s16(t351_1, vreinterpretq_s16_u16(pixels6_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][6]);
+    uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
+    uint16x8_t pixels7_0_22 = vmovl_u8(vget_low_u8(pixels7_12));
+    uint16x8_t pixels7_1_22 = vmovl_high_u8(pixels7_12);
+    int16x8_t t353_0 = vmlaq_n_s16(t352_0, vreinterpretq_s16_u16(pixels7_0_22),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][7]);
+    int16x8_t t353_1 = vmlaq_n_s16(t352_1, vreinterpretq_s16_u16(pixels7_1_22),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][7]);
+    uint16x8_t t355_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t353_0), k13770_10);
+    uint16x8_t t355_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t353_1), k13770_10);
+    uint8x16_t t356_sat = vqrshrnq_n_u16(t355_sat_0, t355_sat_1, 7);
+    int32_t t12_11 = (filter * 16) + my;
+    uint16x8_t k13770_11 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels4_0_17 = vmovl_u8(vget_low_u8(t160_sat));
+    uint16x8_t pixels4_1_17 = vmovl_high_u8(t160_sat);
+    int16x8_t t122_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_11),
+        vreinterpretq_s16_u16(pixels4_0_17), (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][0]);
+    int16x8_t t122_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_11),
+        vreinterpretq_s16_u16(pixels4_1_17), (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][0]);
+    uint16x8_t pixels5_0_17 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_17 = vmovl_high_u8(t188_sat);
+    int16x8_t t123_0_2 = vmlaq_n_s16(t122_0_2, vreinterpretq_s16_u16(pixels5_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][1]);
+    int16x8_t t123_1_2 = vmlaq_n_s16(t122_1_2, vreinterpretq_s16_u16(pixels5_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][1]);
+    uint16x8_t pixels6_0_17 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_17 = vmovl_high_u8(t216_sat);
+    int16x8_t t124_0_2 = vmlaq_n_s16(t123_0_2, vreinterpretq_s16_u16(pixels6_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][2]);
+    int16x8_t t124_1_2 = vmlaq_n_s16(t123_1_2, vreinterpretq_s16_u16(pixels6_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][2]);
+    uint16x8_t pixels7_0_23 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_23 = vmovl_high_u8(t244_sat);
+    int16x8_t t125_0_2 = vmlaq_n_s16(t124_0_2, vreinterpretq_s16_u16(pixels7_0_23),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][3]);
+    int16x8_t t125_1_2 = vmlaq_n_s16(t124_1_2, vreinterpretq_s16_u16(pixels7_1_23),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][3]);
+    uint16x8_t pixels7_0_24 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_24 = vmovl_high_u8(t272_sat);
+    int16x8_t t126_0_2 = vmlaq_n_s16(t125_0_2, vreinterpretq_s16_u16(pixels7_0_24),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][4]);
+    int16x8_t t126_1_2 = vmlaq_n_s16(t125_1_2, vreinterpretq_s16_u16(pixels7_1_24),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][4]);
+    uint16x8_t pixels7_0_25 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_25 = vmovl_high_u8(t300_sat);
+    int16x8_t t127_0_2 = vmlaq_n_s16(t126_0_2, vreinterpretq_s16_u16(pixels7_0_25),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][5]);
+    int16x8_t t127_1_2 = vmlaq_n_s16(t126_1_2, vreinterpretq_s16_u16(pixels7_1_25),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][5]);
+    uint16x8_t pixels7_0_26 = vmovl_u8(vget_low_u8(t328_sat));
+    uint16x8_t pixels7_1_26 = vmovl_high_u8(t328_sat);
+    int16x8_t t128_0_2 = vmlaq_n_s16(t127_0_2, vreinterpretq_s16_u16(pixels7_0_26),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][6]);
+    int16x8_t t128_1_2 = vmlaq_n_s16(t127_1_2, vreinterpretq_s16_u16(pixels7_1_26),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][6]);
+    uint16x8_t pixels7_0_27 = vmovl_u8(vget_low_u8(t356_sat));
+    uint16x8_t pixels7_1_27 = vmovl_high_u8(t356_sat);
+    int16x8_t t129_0_2 = vmlaq_n_s16(t128_0_2, vreinterpretq_s16_u16(pixels7_0_27),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][7]);
+    int16x8_t t129_1_2 = vmlaq_n_s16(t128_1_2, vreinterpretq_s16_u16(pixels7_1_27),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][7]);
+    uint16x8_t t131_sat_0_2 = vqsubq_u16(vreinterpretq_u16_s16(t129_0_2), k13770_11);
+    uint16x8_t t131_sat_1_2 = vqsubq_u16(vreinterpretq_u16_s16(t129_1_2), k13770_11);
     uint8x16_t t132_sat_2 = vqrshrnq_n_u16(t131_sat_0_2, t131_sat_1_2, 7);
     vst1q_u8(&dst_row4[0], t132_sat_2);
-    int16x8_t t143_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels5_0_16), (int16_t)t14_3);
-    int16x8_t t143_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels5_1_16), (int16_t)t14_3);
-    int16x8_t t144_0 = vmlaq_n_s16(t143_0, vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t17_3);
-    int16x8_t t144_1 = vmlaq_n_s16(t143_1, vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t17_3);
-    int16x8_t t145_0 = vmlaq_n_s16(t144_0, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t20_3);
-    int16x8_t t145_1 = vmlaq_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t20_3);
-    int16x8_t t146_0 = vmlaq_n_s16(t145_0, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t23_3);
-    int16x8_t t146_1 = vmlaq_n_s16(t145_1, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t23_3);
-    int16x8_t t147_0 = vmlaq_n_s16(t146_0, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t26_3);
-    int16x8_t t147_1 = vmlaq_n_s16(t146_1, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t26_3);
-    int16x8_t t148_0 = vmlaq_n_s16(t147_0, vreinterpretq_s16_u16(pixels7_0_19), (int16_t)t29_3);
-    int16x8_t t148_1 = vmlaq_n_s16(t147_1, vreinterpretq_s16_u16(pixels7_1_19), (int16_t)t29_3);
-    int16x8_t t149_0 = vmlaq_n_s16(t148_0, vreinterpretq_s16_u16(pixels7_0_20), (int16_t)t32_3);
-    int16x8_t t149_1 = vmlaq_n_s16(t148_1, vreinterpretq_s16_u16(pixels7_1_20), (int16_t)t32_3);
-    uint16x8_t pixels7_0_21 = vmovl_u8(vget_low_u8(t384_sat));
-    uint16x8_t pixels7_1_21 = vmovl_high_u8(t384_sat);
-    int16x8_t t150_0_2 = vmlaq_n_s16(t149_0, vreinterpretq_s16_u16(pixels7_0_21), (int16_t)t35_3);
-    int16x8_t t150_1_2 = vmlaq_n_s16(t149_1, vreinterpretq_s16_u16(pixels7_1_21), (int16_t)t35_3);
-    uint16x8_t t152_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t150_0_2), k13770_3);
-    uint16x8_t t152_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t150_1_2), k13770_3);
+    int32_t t12_12 = (filter * 16) + mx;
+    uint16x8_t k13770_12 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
+    uint16x8_t pixels0_0_14 = vmovl_u8(vget_low_u8(pixels0_13));
+    uint16x8_t pixels0_1_14 = vmovl_high_u8(pixels0_13);
+    int16x8_t t374_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_12),
+        vreinterpretq_s16_u16(pixels0_0_14), (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][0]);
+    int16x8_t t374_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_12),
+        vreinterpretq_s16_u16(pixels0_1_14), (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][0]);
+    uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
+    uint16x8_t pixels1_0_15 = vmovl_u8(vget_low_u8(pixels1_13));
+    uint16x8_t pixels1_1_15 = vmovl_high_u8(pixels1_13);
+    int16x8_t t375_0 = vmlaq_n_s16(t374_0, vreinterpretq_s16_u16(pixels1_0_15),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][1]);
+    int16x8_t t375_1 = vmlaq_n_s16(t374_1, vreinterpretq_s16_u16(pixels1_1_15),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][1]);
+    uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
+    uint16x8_t pixels2_0_16 = vmovl_u8(vget_low_u8(pixels2_13));
+    uint16x8_t pixels2_1_16 = vmovl_high_u8(pixels2_13);
+    int16x8_t t376_0 = vmlaq_n_s16(t375_0, vreinterpretq_s16_u16(pixels2_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][2]);
+    int16x8_t t376_1 = vmlaq_n_s16(t375_1, vreinterpretq_s16_u16(pixels2_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][2]);
+    uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
+    uint16x8_t pixels3_0_17 = vmovl_u8(vget_low_u8(pixels3_13));
+    uint16x8_t pixels3_1_17 = vmovl_high_u8(pixels3_13);
+    int16x8_t t377_0 = vmlaq_n_s16(t376_0, vreinterpretq_s16_u16(pixels3_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][3]);
+    int16x8_t t377_1 = vmlaq_n_s16(t376_1, vreinterpretq_s16_u16(pixels3_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][3]);
+    uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
+    uint16x8_t pixels4_0_18 = vmovl_u8(vget_low_u8(pixels4_13));
+    uint16x8_t pixels4_1_18 = vmovl_high_u8(pixels4_13);
+    int16x8_t t378_0 = vmlaq_n_s16(t377_0, vreinterpretq_s16_u16(pixels4_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][4]);
+    int16x8_t t378_1 = vmlaq_n_s16(t377_1, vreinterpretq_s16_u16(pixels4_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][4]);
+    uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
+    uint16x8_t pixels5_0_18 = vmovl_u8(vget_low_u8(pixels5_13));
+    uint16x8_t pixels5_1_18 = vmovl_high_u8(pixels5_13);
+    int16x8_t t379_0 = vmlaq_n_s16(t378_0, vreinterpretq_s16_u16(pixels5_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][5]);
+    int16x8_t t379_1 = vmlaq_n_s16(t378_1, vreinterpretq_s16_u16(pixels5_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][5]);
+    uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
+    uint16x8_t pixels6_0_18 = vmovl_u8(vget_low_u8(pixels6_13));
+    uint16x8_t pixels6_1_18 = vmovl_high_u8(pixels6_13);
+    int16x8_t t380_0 = vmlaq_n_s16(t379_0, vreinterpretq_s16_u16(pixels6_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][6]);
+    int16x8_t t380_1 = vmlaq_n_s16(t379_1, vreinterpretq_s16_u16(pixels6_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][6]);
+    uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
+    uint16x8_t pixels7_0_28 = vmovl_u8(vget_low_u8(pixels7_13));
+    uint16x8_t pixels7_1_28 = vmovl_high_u8(pixels7_13);
+    int16x8_t t381_0 = vmlaq_n_s16(t380_0, vreinterpretq_s16_u16(pixels7_0_28),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][7]);
+    int16x8_t t381_1 = vmlaq_n_s16(t380_1, vreinterpretq_s16_u16(pixels7_1_28),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][7]);
+    uint16x8_t t383_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t381_0), k13770_12);
+    uint16x8_t t383_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t381_1), k13770_12);
+    uint8x16_t t384_sat = vqrshrnq_n_u16(t383_sat_0, t383_sat_1, 7);
+    int32_t t12_13 = (filter * 16) + my;
+    uint16x8_t k13770_13 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels5_0_19 = vmovl_u8(vget_low_u8(t188_sat));
+    uint16x8_t pixels5_1_19 = vmovl_high_u8(t188_sat);
+    int16x8_t t143_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_13),
+        vreinterpretq_s16_u16(pixels5_0_19), (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][0]);
+    int16x8_t t143_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_13),
+        vreinterpretq_s16_u16(pixels5_1_19), (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][0]);
+    uint16x8_t pixels6_0_19 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_19 = vmovl_high_u8(t216_sat);
+    int16x8_t t144_0 = vmlaq_n_s16(t143_0, vreinterpretq_s16_u16(pixels6_0_19),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][1]);
+    int16x8_t t144_1 = vmlaq_n_s16(t143_1, vreinterpretq_s16_u16(pixels6_1_19),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][1]);
+    uint16x8_t pixels7_0_29 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_29 = vmovl_high_u8(t244_sat);
+    int16x8_t t145_0 = vmlaq_n_s16(t144_0, vreinterpretq_s16_u16(pixels7_0_29),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][2]);
+    int16x8_t t145_1 = vmlaq_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_1_29),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][2]);
+    uint16x8_t pixels7_0_30 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_30 = vmovl_high_u8(t272_sat);
+    int16x8_t t146_0 = vmlaq_n_s16(t145_0, vreinterpretq_s16_u16(pixels7_0_30),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][3]);
+    int16x8_t t146_1 = vmlaq_n_s16(t145_1, vreinterpretq_s16_u16(pixels7_1_30),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][3]);
+    uint16x8_t pixels7_0_31 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_31 = vmovl_high_u8(t300_sat);
+    int16x8_t t147_0 = vmlaq_n_s16(t146_0, vreinterpretq_s16_u16(pixels7_0_31),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][4]);
+    int16x8_t t147_1 = vmlaq_n_s16(t146_1, vreinterpretq_s16_u16(pixels7_1_31),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][4]);
+    uint16x8_t pixels7_0_32 = vmovl_u8(vget_low_u8(t328_sat));
+    uint16x8_t pixels7_1_32 = vmovl_high_u8(t328_sat);
+    int16x8_t t148_0 = vmlaq_n_s16(t147_0, vreinterpretq_s16_u16(pixels7_0_32),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][5]);
+    int16x8_t t148_1 = vmlaq_n_s16(t147_1, vreinterpretq_s16_u16(pixels7_1_32),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][5]);
+    uint16x8_t pixels7_0_33 = vmovl_u8(vget_low_u8(t356_sat));
+    uint16x8_t pixels7_1_33 = vmovl_high_u8(t356_sat);
+    int16x8_t t149_0 = vmlaq_n_s16(t148_0, vreinterpretq_s16_u16(pixels7_0_33),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][6]);
+    int16x8_t t149_1 = vmlaq_n_s16(t148_1, vreinterpretq_s16_u16(pixels7_1_33),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][6]);
+    uint16x8_t pixels7_0_34 = vmovl_u8(vget_low_u8(t384_sat));
+    uint16x8_t pixels7_1_34 = vmovl_high_u8(t384_sat);
+    int16x8_t t150_0_2 = vmlaq_n_s16(t149_0, vreinterpretq_s16_u16(pixels7_0_34),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][7]);
+    int16x8_t t150_1_2 = vmlaq_n_s16(t149_1, vreinterpretq_s16_u16(pixels7_1_34),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][7]);
+    uint16x8_t t152_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t150_0_2), k13770_13);
+    uint16x8_t t152_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t150_1_2), k13770_13);
     uint8x16_t t153_sat = vqrshrnq_n_u16(t152_sat_0, t152_sat_1, 7);
     vst1q_u8(&dst_row5[0], t153_sat);
-    int16x8_t t164_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels6_0_16), (int16_t)t14_3);
-    int16x8_t t164_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels6_1_16), (int16_t)t14_3);
-    int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t17_3);
-    int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t17_3);
-    int16x8_t t166_0 = vmlaq_n_s16(t165_0, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t20_3);
-    int16x8_t t166_1 = vmlaq_n_s16(t165_1, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t20_3);
-    int16x8_t t167_0 = vmlaq_n_s16(t166_0, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t23_3);
-    int16x8_t t167_1 = vmlaq_n_s16(t166_1, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t23_3);
-    int16x8_t t168_0 = vmlaq_n_s16(t167_0, vreinterpretq_s16_u16(pixels7_0_19), (int16_t)t26_3);
-    int16x8_t t168_1 = vmlaq_n_s16(t167_1, vreinterpretq_s16_u16(pixels7_1_19), (int16_t)t26_3);
-    int16x8_t t169_0 = vmlaq_n_s16(t168_0, vreinterpretq_s16_u16(pixels7_0_20), (int16_t)t29_3);
-    int16x8_t t169_1 = vmlaq_n_s16(t168_1, vreinterpretq_s16_u16(pixels7_1_20), (int16_t)t29_3);
-    int16x8_t t170_0 = vmlaq_n_s16(t169_0, vreinterpretq_s16_u16(pixels7_0_21), (int16_t)t32_3);
-    int16x8_t t170_1 = vmlaq_n_s16(t169_1, vreinterpretq_s16_u16(pixels7_1_21), (int16_t)t32_3);
-    uint16x8_t pixels7_0_22 = vmovl_u8(vget_low_u8(t412_sat));
-    uint16x8_t pixels7_1_22 = vmovl_high_u8(t412_sat);
-    int16x8_t t171_0 = vmlaq_n_s16(t170_0, vreinterpretq_s16_u16(pixels7_0_22), (int16_t)t35_3);
-    int16x8_t t171_1 = vmlaq_n_s16(t170_1, vreinterpretq_s16_u16(pixels7_1_22), (int16_t)t35_3);
-    uint16x8_t t173_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t171_0), k13770_3);
-    uint16x8_t t173_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t171_1), k13770_3);
+    int32_t t12_14 = (filter * 16) + mx;
+    uint16x8_t k13770_14 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
+    uint16x8_t pixels0_0_15 = vmovl_u8(vget_low_u8(pixels0_14));
+    uint16x8_t pixels0_1_15 = vmovl_high_u8(pixels0_14);
+    int16x8_t t402_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_14),
+        vreinterpretq_s16_u16(pixels0_0_15), (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][0]);
+    int16x8_t t402_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_14),
+        vreinterpretq_s16_u16(pixels0_1_15), (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][0]);
+    uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
+    uint16x8_t pixels1_0_16 = vmovl_u8(vget_low_u8(pixels1_14));
+    uint16x8_t pixels1_1_16 = vmovl_high_u8(pixels1_14);
+    int16x8_t t403_0 = vmlaq_n_s16(t402_0, vreinterpretq_s16_u16(pixels1_0_16),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][1]);
+    int16x8_t t403_1 = vmlaq_n_s16(t402_1, vreinterpretq_s16_u16(pixels1_1_16),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][1]);
+    uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
+    uint16x8_t pixels2_0_17 = vmovl_u8(vget_low_u8(pixels2_14));
+    uint16x8_t pixels2_1_17 = vmovl_high_u8(pixels2_14);
+    int16x8_t t404_0 = vmlaq_n_s16(t403_0, vreinterpretq_s16_u16(pixels2_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][2]);
+    int16x8_t t404_1 = vmlaq_n_s16(t403_1, vreinterpretq_s16_u16(pixels2_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][2]);
+    uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
+    uint16x8_t pixels3_0_18 = vmovl_u8(vget_low_u8(pixels3_14));
+    uint16x8_t pixels3_1_18 = vmovl_high_u8(pixels3_14);
+    int16x8_t t405_0 = vmlaq_n_s16(t404_0, vreinterpretq_s16_u16(pixels3_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][3]);
+    int16x8_t t405_1 = vmlaq_n_s16(t404_1, vreinterpretq_s16_u16(pixels3_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][3]);
+    uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
+    uint16x8_t pixels4_0_19 = vmovl_u8(vget_low_u8(pixels4_14));
+    uint16x8_t pixels4_1_19 = vmovl_high_u8(pixels4_14);
+    int16x8_t t406_0 = vmlaq_n_s16(t405_0, vreinterpretq_s16_u16(pixels4_0_19),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][4]);
+    int16x8_t t406_1 = vmlaq_n_s16(t405_1, vreinterpretq_s16_u16(pixels4_1_19),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][4]);
+    uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
+    uint16x8_t pixels5_0_20 = vmovl_u8(vget_low_u8(pixels5_14));
+    uint16x8_t pixels5_1_20 = vmovl_high_u8(pixels5_14);
+    int16x8_t t407_0 = vmlaq_n_s16(t406_0, vreinterpretq_s16_u16(pixels5_0_20),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][5]);
+    int16x8_t t407_1 = vmlaq_n_s16(t406_1, vreinterpretq_s16_u16(pixels5_1_20),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][5]);
+    uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
+    uint16x8_t pixels6_0_20 = vmovl_u8(vget_low_u8(pixels6_14));
+    uint16x8_t pixels6_1_20 = vmovl_high_u8(pixels6_14);
+    int16x8_t t408_0 = vmlaq_n_s16(t407_0, vreinterpretq_s16_u16(pixels6_0_20),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][6]);
+    int16x8_t t408_1 = vmlaq_n_s16(t407_1, vreinterpretq_s16_u16(pixels6_1_20),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][6]);
+    uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
+    uint16x8_t pixels7_0_35 = vmovl_u8(vget_low_u8(pixels7_14));
+    uint16x8_t pixels7_1_35 = vmovl_high_u8(pixels7_14);
+    int16x8_t t409_0 = vmlaq_n_s16(t408_0, vreinterpretq_s16_u16(pixels7_0_35),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][7]);
+    int16x8_t t409_1 = vmlaq_n_s16(t408_1, vreinterpretq_s16_u16(pixels7_1_35),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][7]);
+    uint16x8_t t411_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t409_0), k13770_14);
+    uint16x8_t t411_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t409_1), k13770_14);
+    uint8x16_t t412_sat = vqrshrnq_n_u16(t411_sat_0, t411_sat_1, 7);
+    int32_t t12_15 = (filter * 16) + my;
+    uint16x8_t k13770_15 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels6_0_21 = vmovl_u8(vget_low_u8(t216_sat));
+    uint16x8_t pixels6_1_21 = vmovl_high_u8(t216_sat);
+    int16x8_t t164_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_15),
+        vreinterpretq_s16_u16(pixels6_0_21), (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][0]);
+    int16x8_t t164_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_15),
+        vreinterpretq_s16_u16(pixels6_1_21), (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][0]);
+    uint16x8_t pixels7_0_36 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_36 = vmovl_high_u8(t244_sat);
+    int16x8_t t165_0 = vmlaq_n_s16(t164_0, vreinterpretq_s16_u16(pixels7_0_36),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][1]);
+    int16x8_t t165_1 = vmlaq_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_1_36),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][1]);
+    uint16x8_t pixels7_0_37 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_37 = vmovl_high_u8(t272_sat);
+    int16x8_t t166_0 = vmlaq_n_s16(t165_0, vreinterpretq_s16_u16(pixels7_0_37),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][2]);
+    int16x8_t t166_1 = vmlaq_n_s16(t165_1, vreinterpretq_s16_u16(pixels7_1_37),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][2]);
+    uint16x8_t pixels7_0_38 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_38 = vmovl_high_u8(t300_sat);
+    int16x8_t t167_0 = vmlaq_n_s16(t166_0, vreinterpretq_s16_u16(pixels7_0_38),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][3]);
+    int16x8_t t167_1 = vmlaq_n_s16(t166_1, vreinterpretq_s16_u16(pixels7_1_38),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][3]);
+    uint16x8_t pixels7_0_39 = vmovl_u8(vget_low_u8(t328_sat));
+    uint16x8_t pixels7_1_39 = vmovl_high_u8(t328_sat);
+    int16x8_t t168_0 = vmlaq_n_s16(t167_0, vreinterpretq_s16_u16(pixels7_0_39),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][4]);
+    int16x8_t t168_1 = vmlaq_n_s16(t167_1, vreinterpretq_s16_u16(pixels7_1_39),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][4]);
+    uint16x8_t pixels7_0_40 = vmovl_u8(vget_low_u8(t356_sat));
+    uint16x8_t pixels7_1_40 = vmovl_high_u8(t356_sat);
+    int16x8_t t169_0 = vmlaq_n_s16(t168_0, vreinterpretq_s16_u16(pixels7_0_40),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][5]);
+    int16x8_t t169_1 = vmlaq_n_s16(t168_1, vreinterpretq_s16_u16(pixels7_1_40),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][5]);
+    uint16x8_t pixels7_0_41 = vmovl_u8(vget_low_u8(t384_sat));
+    uint16x8_t pixels7_1_41 = vmovl_high_u8(t384_sat);
+    int16x8_t t170_0 = vmlaq_n_s16(t169_0, vreinterpretq_s16_u16(pixels7_0_41),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][6]);
+    int16x8_t t170_1 = vmlaq_n_s16(t169_1, vreinterpretq_s16_u16(pixels7_1_41),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][6]);
+    uint16x8_t pixels7_0_42 = vmovl_u8(vget_low_u8(t412_sat));
+    uint16x8_t pixels7_1_42 = vmovl_high_u8(t412_sat);
+    int16x8_t t171_0 = vmlaq_n_s16(t170_0, vreinterpretq_s16_u16(pixels7_0_42),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][7]);
+    int16x8_t t171_1 = vmlaq_n_s16(t170_1, vreinterpretq_s16_u16(pixels7_1_42),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][7]);
+    uint16x8_t t173_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t171_0), k13770_15);
+    uint16x8_t t173_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t171_1), k13770_15);
     uint8x16_t t174_sat = vqrshrnq_n_u16(t173_sat_0, t173_sat_1, 7);
     vst1q_u8(&dst_row6[0], t174_sat);
-    int16x8_t t185_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels7_0_16), (int16_t)t14_3);
-    int16x8_t t185_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels7_1_16), (int16_t)t14_3);
-    int16x8_t t186_0 = vmlaq_n_s16(t185_0_2, vreinterpretq_s16_u16(pixels7_0_17), (int16_t)t17_3);
-    int16x8_t t186_1 = vmlaq_n_s16(t185_1_2, vreinterpretq_s16_u16(pixels7_1_17), (int16_t)t17_3);
-    int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_18), (int16_t)t20_3);
-    int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_18), (int16_t)t20_3);
-    int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_19), (int16_t)t23_3);
-    int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_19), (int16_t)t23_3);
-    int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_20), (int16_t)t26_3);
-    int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_20), (int16_t)t26_3);
-    int16x8_t t190_0 = vmlaq_n_s16(t189_0, vreinterpretq_s16_u16(pixels7_0_21), (int16_t)t29_3);
-    int16x8_t t190_1 = vmlaq_n_s16(t189_1, vreinterpretq_s16_u16(pixels7_1_21), (int16_t)t29_3);
-    int16x8_t t191_0 = vmlaq_n_s16(t190_0, vreinterpretq_s16_u16(pixels7_0_22), (int16_t)t32_3);
-    int16x8_t t191_1 = vmlaq_n_s16(t190_1, vreinterpretq_s16_u16(pixels7_1_22), (int16_t)t32_3);
-    uint16x8_t pixels7_0_23 = vmovl_u8(vget_low_u8(t440_sat));
-    uint16x8_t pixels7_1_23 = vmovl_high_u8(t440_sat);
-    int16x8_t t192_0 = vmlaq_n_s16(t191_0, vreinterpretq_s16_u16(pixels7_0_23), (int16_t)t35_3);
-    int16x8_t t192_1 = vmlaq_n_s16(t191_1, vreinterpretq_s16_u16(pixels7_1_23), (int16_t)t35_3);
-    uint16x8_t t194_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t192_0), k13770_3);
-    uint16x8_t t194_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t192_1), k13770_3);
+    int32_t t12_16 = (filter * 16) + mx;
+    uint16x8_t k13770_16 = vdupq_n_u16((uint16_t)(13770));
+    uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
+    uint16x8_t pixels0_0_16 = vmovl_u8(vget_low_u8(pixels0_15));
+    uint16x8_t pixels0_1_16 = vmovl_high_u8(pixels0_15);
+    int16x8_t t430_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_16),
+        vreinterpretq_s16_u16(pixels0_0_16), (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][0]);
+    int16x8_t t430_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_16),
+        vreinterpretq_s16_u16(pixels0_1_16), (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][0]);
+    uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
+    uint16x8_t pixels1_0_17 = vmovl_u8(vget_low_u8(pixels1_15));
+    uint16x8_t pixels1_1_17 = vmovl_high_u8(pixels1_15);
+    int16x8_t t431_0 = vmlaq_n_s16(t430_0, vreinterpretq_s16_u16(pixels1_0_17),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][1]);
+    int16x8_t t431_1 = vmlaq_n_s16(t430_1, vreinterpretq_s16_u16(pixels1_1_17),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][1]);
+    uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
+    uint16x8_t pixels2_0_18 = vmovl_u8(vget_low_u8(pixels2_15));
+    uint16x8_t pixels2_1_18 = vmovl_high_u8(pixels2_15);
+    int16x8_t t432_0 = vmlaq_n_s16(t431_0, vreinterpretq_s16_u16(pixels2_0_18),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][2]);
+    int16x8_t t432_1 = vmlaq_n_s16(t431_1, vreinterpretq_s16_u16(pixels2_1_18),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][2]);
+    uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
+    uint16x8_t pixels3_0_19 = vmovl_u8(vget_low_u8(pixels3_15));
+    uint16x8_t pixels3_1_19 = vmovl_high_u8(pixels3_15);
+    int16x8_t t433_0 = vmlaq_n_s16(t432_0, vreinterpretq_s16_u16(pixels3_0_19),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][3]);
+    int16x8_t t433_1 = vmlaq_n_s16(t432_1, vreinterpretq_s16_u16(pixels3_1_19),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][3]);
+    uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
+    uint16x8_t pixels4_0_20 = vmovl_u8(vget_low_u8(pixels4_15));
+    uint16x8_t pixels4_1_20 = vmovl_high_u8(pixels4_15);
+    int16x8_t t434_0 = vmlaq_n_s16(t433_0, vreinterpretq_s16_u16(pixels4_0_20),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][4]);
+    int16x8_t t434_1 = vmlaq_n_s16(t433_1, vreinterpretq_s16_u16(pixels4_1_20),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][4]);
+    uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
+    uint16x8_t pixels5_0_21 = vmovl_u8(vget_low_u8(pixels5_15));
+    uint16x8_t pixels5_1_21 = vmovl_high_u8(pixels5_15);
+    int16x8_t t435_0 = vmlaq_n_s16(t434_0, vreinterpretq_s16_u16(pixels5_0_21),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][5]);
+    int16x8_t t435_1 = vmlaq_n_s16(t434_1, vreinterpretq_s16_u16(pixels5_1_21),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][5]);
+    uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
+    uint16x8_t pixels6_0_22 = vmovl_u8(vget_low_u8(pixels6_15));
+    uint16x8_t pixels6_1_22 = vmovl_high_u8(pixels6_15);
+    int16x8_t t436_0 = vmlaq_n_s16(t435_0, vreinterpretq_s16_u16(pixels6_0_22),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][6]);
+    int16x8_t t436_1 = vmlaq_n_s16(t435_1, vreinterpretq_s16_u16(pixels6_1_22),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][6]);
+    uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
+    uint16x8_t pixels7_0_43 = vmovl_u8(vget_low_u8(pixels7_15));
+    uint16x8_t pixels7_1_43 = vmovl_high_u8(pixels7_15);
+    int16x8_t t437_0 = vmlaq_n_s16(t436_0, vreinterpretq_s16_u16(pixels7_0_43),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][7]);
+    int16x8_t t437_1 = vmlaq_n_s16(t436_1, vreinterpretq_s16_u16(pixels7_1_43),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][7]);
+    uint16x8_t t439_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t437_0), k13770_16);
+    uint16x8_t t439_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t437_1), k13770_16);
+    uint8x16_t t440_sat = vqrshrnq_n_u16(t439_sat_0, t439_sat_1, 7);
+    int32_t t12_17 = (filter * 16) + my;
+    uint16x8_t k13770_17 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels7_0_44 = vmovl_u8(vget_low_u8(t244_sat));
+    uint16x8_t pixels7_1_44 = vmovl_high_u8(t244_sat);
+    int16x8_t t185_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_17),
+        vreinterpretq_s16_u16(pixels7_0_44), (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][0]);
+    int16x8_t t185_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_17),
+        vreinterpretq_s16_u16(pixels7_1_44), (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][0]);
+    uint16x8_t pixels7_0_45 = vmovl_u8(vget_low_u8(t272_sat));
+    uint16x8_t pixels7_1_45 = vmovl_high_u8(t272_sat);
+    int16x8_t t186_0 = vmlaq_n_s16(t185_0_2, vreinterpretq_s16_u16(pixels7_0_45),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][1]);
+    int16x8_t t186_1 = vmlaq_n_s16(t185_1_2, vreinterpretq_s16_u16(pixels7_1_45),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][1]);
+    uint16x8_t pixels7_0_46 = vmovl_u8(vget_low_u8(t300_sat));
+    uint16x8_t pixels7_1_46 = vmovl_high_u8(t300_sat);
+    int16x8_t t187_0 = vmlaq_n_s16(t186_0, vreinterpretq_s16_u16(pixels7_0_46),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][2]);
+    int16x8_t t187_1 = vmlaq_n_s16(t186_1, vreinterpretq_s16_u16(pixels7_1_46),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][2]);
+    uint16x8_t pixels7_0_47 = vmovl_u8(vget_low_u8(t328_sat));
+    uint16x8_t pixels7_1_47 = vmovl_high_u8(t328_sat);
+    int16x8_t t188_0 = vmlaq_n_s16(t187_0, vreinterpretq_s16_u16(pixels7_0_47),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][3]);
+    int16x8_t t188_1 = vmlaq_n_s16(t187_1, vreinterpretq_s16_u16(pixels7_1_47),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][3]);
+    uint16x8_t pixels7_0_48 = vmovl_u8(vget_low_u8(t356_sat));
+    uint16x8_t pixels7_1_48 = vmovl_high_u8(t356_sat);
+    int16x8_t t189_0 = vmlaq_n_s16(t188_0, vreinterpretq_s16_u16(pixels7_0_48),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][4]);
+    int16x8_t t189_1 = vmlaq_n_s16(t188_1, vreinterpretq_s16_u16(pixels7_1_48),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][4]);
+    uint16x8_t pixels7_0_49 = vmovl_u8(vget_low_u8(t384_sat));
+    uint16x8_t pixels7_1_49 = vmovl_high_u8(t384_sat);
+    int16x8_t t190_0 = vmlaq_n_s16(t189_0, vreinterpretq_s16_u16(pixels7_0_49),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][5]);
+    int16x8_t t190_1 = vmlaq_n_s16(t189_1, vreinterpretq_s16_u16(pixels7_1_49),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][5]);
+    uint16x8_t pixels7_0_50 = vmovl_u8(vget_low_u8(t412_sat));
+    uint16x8_t pixels7_1_50 = vmovl_high_u8(t412_sat);
+    int16x8_t t191_0 = vmlaq_n_s16(t190_0, vreinterpretq_s16_u16(pixels7_0_50),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][6]);
+    int16x8_t t191_1 = vmlaq_n_s16(t190_1, vreinterpretq_s16_u16(pixels7_1_50),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][6]);
+    uint16x8_t pixels7_0_51 = vmovl_u8(vget_low_u8(t440_sat));
+    uint16x8_t pixels7_1_51 = vmovl_high_u8(t440_sat);
+    int16x8_t t192_0 = vmlaq_n_s16(t191_0, vreinterpretq_s16_u16(pixels7_0_51),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][7]);
+    int16x8_t t192_1 = vmlaq_n_s16(t191_1, vreinterpretq_s16_u16(pixels7_1_51),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][7]);
+    uint16x8_t t194_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t192_0), k13770_17);
+    uint16x8_t t194_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t192_1), k13770_17);
     uint8x16_t t195_sat = vqrshrnq_n_u16(t194_sat_0, t194_sat_1, 7);
     vst1q_u8(&dst_row7[0], t195_sat);
     t48_sat = t272_sat;

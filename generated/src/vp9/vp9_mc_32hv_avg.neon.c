@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash d7d440d6bf2d44cf
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 0eb5a70d9c6f00df
  */
 static inline void panel_of_all_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -420,258 +421,6 @@ static inline void panel_of_all_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff
     int16x8_t t361_1 = vmlal_high_s8(t359_1, vreinterpretq_s8_u8(t345), t58_2);
     int8x16_t t363_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t361_0, 7), t361_1, 7);
     uint8x16_t t365 = vaddq_u8(vreinterpretq_u8_s8(t363_sat), k128_2);
-    uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
-    uint8x16_t t374 = vsubq_u8(pixels0_9, k128_2);
-    uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
-    uint8x16_t t376 = vsubq_u8(pixels1_9, k128_2);
-    uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
-    uint8x16_t t378 = vsubq_u8(pixels2_9, k128_2);
-    uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
-    uint8x16_t t380 = vsubq_u8(pixels3_9, k128_2);
-    uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
-    uint8x16_t t382 = vsubq_u8(pixels4_9, k128_2);
-    uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
-    uint8x16_t t384 = vsubq_u8(pixels5_9, k128_2);
-    uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
-    uint8x16_t t386 = vsubq_u8(pixels6_9, k128_2);
-    uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
-    uint8x16_t t388 = vsubq_u8(pixels7_9, k128_2);
-    int16x8_t t390_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t374)), vget_low_s8(t31_2));
-    int16x8_t t390_1 = vmull_high_s8(vreinterpretq_s8_u8(t374), t31_2);
-    int16x8_t t392_0 = vmlal_s8(t390_0, vget_low_s8(vreinterpretq_s8_u8(t376)), vget_low_s8(t34_2));
-    int16x8_t t392_1 = vmlal_high_s8(t390_1, vreinterpretq_s8_u8(t376), t34_2);
-    int16x8_t t394_0 = vmlal_s8(t392_0, vget_low_s8(vreinterpretq_s8_u8(t378)), vget_low_s8(t38_2));
-    int16x8_t t394_1 = vmlal_high_s8(t392_1, vreinterpretq_s8_u8(t378), t38_2);
-    int16x8_t t396_0 = vmlal_s8(t394_0, vget_low_s8(vreinterpretq_s8_u8(t380)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t396_1 = vmlal_high_s8(t394_1, vreinterpretq_s8_u8(t380), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t398_0 = vmlal_s8(t396_0, vget_low_s8(vreinterpretq_s8_u8(t382)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t398_1 = vmlal_high_s8(t396_1, vreinterpretq_s8_u8(t382), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t400_0 = vmlal_s8(t398_0, vget_low_s8(vreinterpretq_s8_u8(t384)), vget_low_s8(t50_2));
-    int16x8_t t400_1 = vmlal_high_s8(t398_1, vreinterpretq_s8_u8(t384), t50_2);
-    int16x8_t t402_0 = vmlal_s8(t400_0, vget_low_s8(vreinterpretq_s8_u8(t386)), vget_low_s8(t54_2));
-    int16x8_t t402_1 = vmlal_high_s8(t400_1, vreinterpretq_s8_u8(t386), t54_2);
-    int16x8_t t404_0 = vmlal_s8(t402_0, vget_low_s8(vreinterpretq_s8_u8(t388)), vget_low_s8(t58_2));
-    int16x8_t t404_1 = vmlal_high_s8(t402_1, vreinterpretq_s8_u8(t388), t58_2);
-    int8x16_t t406_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t404_0, 7), t404_1, 7);
-    uint8x16_t t408 = vaddq_u8(vreinterpretq_u8_s8(t406_sat), k128_2);
-    uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
-    uint8x16_t t417 = vsubq_u8(pixels0_10, k128_2);
-    uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
-    uint8x16_t t419 = vsubq_u8(pixels1_10, k128_2);
-    uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
-    uint8x16_t t421 = vsubq_u8(pixels2_10, k128_2);
-    uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
-    uint8x16_t t423 = vsubq_u8(pixels3_10, k128_2);
-    uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
-    uint8x16_t t425 = vsubq_u8(pixels4_10, k128_2);
-    uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
-    uint8x16_t t427 = vsubq_u8(pixels5_10, k128_2);
-    uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
-    uint8x16_t t429 = vsubq_u8(pixels6_10, k128_2);
-    uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
-    uint8x16_t t431 = vsubq_u8(pixels7_10, k128_2);
-    int16x8_t t433_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t417)), vget_low_s8(t31_2));
-    int16x8_t t433_1 = vmull_high_s8(vreinterpretq_s8_u8(t417), t31_2);
-    int16x8_t t435_0 = vmlal_s8(t433_0, vget_low_s8(vreinterpretq_s8_u8(t419)), vget_low_s8(t34_2));
-    int16x8_t t435_1 = vmlal_high_s8(t433_1, vreinterpretq_s8_u8(t419), t34_2);
-    int16x8_t t437_0 = vmlal_s8(t435_0, vget_low_s8(vreinterpretq_s8_u8(t421)), vget_low_s8(t38_2));
-    int16x8_t t437_1 = vmlal_high_s8(t435_1, vreinterpretq_s8_u8(t421), t38_2);
-    int16x8_t t439_0 = vmlal_s8(t437_0, vget_low_s8(vreinterpretq_s8_u8(t423)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t439_1 = vmlal_high_s8(t437_1, vreinterpretq_s8_u8(t423), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t441_0 = vmlal_s8(t439_0, vget_low_s8(vreinterpretq_s8_u8(t425)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t441_1 = vmlal_high_s8(t439_1, vreinterpretq_s8_u8(t425), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t443_0 = vmlal_s8(t441_0, vget_low_s8(vreinterpretq_s8_u8(t427)), vget_low_s8(t50_2));
-    int16x8_t t443_1 = vmlal_high_s8(t441_1, vreinterpretq_s8_u8(t427), t50_2);
-    int16x8_t t445_0 = vmlal_s8(t443_0, vget_low_s8(vreinterpretq_s8_u8(t429)), vget_low_s8(t54_2));
-    int16x8_t t445_1 = vmlal_high_s8(t443_1, vreinterpretq_s8_u8(t429), t54_2);
-    int16x8_t t447_0 = vmlal_s8(t445_0, vget_low_s8(vreinterpretq_s8_u8(t431)), vget_low_s8(t58_2));
-    int16x8_t t447_1 = vmlal_high_s8(t445_1, vreinterpretq_s8_u8(t431), t58_2);
-    int8x16_t t449_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t447_0, 7), t447_1, 7);
-    uint8x16_t t451 = vaddq_u8(vreinterpretq_u8_s8(t449_sat), k128_2);
-    uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
-    uint8x16_t t460 = vsubq_u8(pixels0_11, k128_2);
-    uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
-    uint8x16_t t462 = vsubq_u8(pixels1_11, k128_2);
-    uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
-    uint8x16_t t464 = vsubq_u8(pixels2_11, k128_2);
-    uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
-    uint8x16_t t466 = vsubq_u8(pixels3_11, k128_2);
-    uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
-    uint8x16_t t468 = vsubq_u8(pixels4_11, k128_2);
-    uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
-    uint8x16_t t470 = vsubq_u8(pixels5_11, k128_2);
-    uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
-    uint8x16_t t472 = vsubq_u8(pixels6_11, k128_2);
-    uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
-    uint8x16_t t474 = vsubq_u8(pixels7_11, k128_2);
-    int16x8_t t476_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t460)), vget_low_s8(t31_2));
-    int16x8_t t476_1 = vmull_high_s8(vreinterpretq_s8_u8(t460), t31_2);
-    int16x8_t t478_0 = vmlal_s8(t476_0, vget_low_s8(vreinterpretq_s8_u8(t462)), vget_low_s8(t34_2));
-    int16x8_t t478_1 = vmlal_high_s8(t476_1, vreinterpretq_s8_u8(t462), t34_2);
-    int16x8_t t480_0 = vmlal_s8(t478_0, vget_low_s8(vreinterpretq_s8_u8(t464)), vget_low_s8(t38_2));
-    int16x8_t t480_1 = vmlal_high_s8(t478_1, vreinterpretq_s8_u8(t464), t38_2);
-    int16x8_t t482_0 = vmlal_s8(t480_0, vget_low_s8(vreinterpretq_s8_u8(t466)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t482_1 = vmlal_high_s8(t480_1, vreinterpretq_s8_u8(t466), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t484_0 = vmlal_s8(t482_0, vget_low_s8(vreinterpretq_s8_u8(t468)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t484_1 = vmlal_high_s8(t482_1, vreinterpretq_s8_u8(t468), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t486_0 = vmlal_s8(t484_0, vget_low_s8(vreinterpretq_s8_u8(t470)), vget_low_s8(t50_2));
-    int16x8_t t486_1 = vmlal_high_s8(t484_1, vreinterpretq_s8_u8(t470), t50_2);
-    int16x8_t t488_0 = vmlal_s8(t486_0, vget_low_s8(vreinterpretq_s8_u8(t472)), vget_low_s8(t54_2));
-    int16x8_t t488_1 = vmlal_high_s8(t486_1, vreinterpretq_s8_u8(t472), t54_2);
-    int16x8_t t490_0 = vmlal_s8(t488_0, vget_low_s8(vreinterpretq_s8_u8(t474)), vget_low_s8(t58_2));
-    int16x8_t t490_1 = vmlal_high_s8(t488_1, vreinterpretq_s8_u8(t474), t58_2);
-    int8x16_t t492_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t490_0, 7), t490_1, 7);
-    uint8x16_t t494 = vaddq_u8(vreinterpretq_u8_s8(t492_sat), k128_2);
-    uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
-    uint8x16_t t503 = vsubq_u8(pixels0_12, k128_2);
-    uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
-    uint8x16_t t505 = vsubq_u8(pixels1_12, k128_2);
-    uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
-    uint8x16_t t507 = vsubq_u8(pixels2_12, k128_2);
-    uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
-    uint8x16_t t509 = vsubq_u8(pixels3_12, k128_2);
-    uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
-    uint8x16_t t511 = vsubq_u8(pixels4_12, k128_2);
-    uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
-    uint8x16_t t513 = vsubq_u8(pixels5_12, k128_2);
-    uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
-    uint8x16_t t515 = vsubq_u8(pixels6_12, k128_2);
-    uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
-    uint8x16_t t517 = vsubq_u8(pixels7_12, k128_2);
-    int16x8_t t519_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t503)), vget_low_s8(t31_2));
-    int16x8_t t519_1 = vmull_high_s8(vreinterpretq_s8_u8(t503), t31_2);
-    int16x8_t t521_0 = vmlal_s8(t519_0, vget_low_s8(vreinterpretq_s8_u8(t505)), vget_low_s8(t34_2));
-    int16x8_t t521_1 = vmlal_high_s8(t519_1, vreinterpretq_s8_u8(t505), t34_2);
-    int16x8_t t523_0 = vmlal_s8(t521_0, vget_low_s8(vreinterpretq_s8_u8(t507)), vget_low_s8(t38_2));
-    int16x8_t t523_1 = vmlal_high_s8(t521_1, vreinterpretq_s8_u8(t507), t38_2);
-    int16x8_t t525_0 = vmlal_s8(t523_0, vget_low_s8(vreinterpretq_s8_u8(t509)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t525_1 = vmlal_high_s8(t523_1, vreinterpretq_s8_u8(t509), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t527_0 = vmlal_s8(t525_0, vget_low_s8(vreinterpretq_s8_u8(t511)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t527_1 = vmlal_high_s8(t525_1, vreinterpretq_s8_u8(t511), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t529_0 = vmlal_s8(t527_0, vget_low_s8(vreinterpretq_s8_u8(t513)), vget_low_s8(t50_2));
-    int16x8_t t529_1 = vmlal_high_s8(t527_1, vreinterpretq_s8_u8(t513), t50_2);
-    int16x8_t t531_0 = vmlal_s8(t529_0, vget_low_s8(vreinterpretq_s8_u8(t515)), vget_low_s8(t54_2));
-    int16x8_t t531_1 = vmlal_high_s8(t529_1, vreinterpretq_s8_u8(t515), t54_2);
-    int16x8_t t533_0 = vmlal_s8(t531_0, vget_low_s8(vreinterpretq_s8_u8(t517)), vget_low_s8(t58_2));
-    int16x8_t t533_1 = vmlal_high_s8(t531_1, vreinterpretq_s8_u8(t517), t58_2);
-    int8x16_t t535_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t533_0, 7), t533_1, 7);
-    uint8x16_t t537 = vaddq_u8(vreinterpretq_u8_s8(t535_sat), k128_2);
-    uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
-    uint8x16_t t546 = vsubq_u8(pixels0_13, k128_2);
-    uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
-    uint8x16_t t548 = vsubq_u8(pixels1_13, k128_2);
-    uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
-    uint8x16_t t550 = vsubq_u8(pixels2_13, k128_2);
-    uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
-    uint8x16_t t552 = vsubq_u8(pixels3_13, k128_2);
-    uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
-    uint8x16_t t554 = vsubq_u8(pixels4_13, k128_2);
-    uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
-    uint8x16_t t556 = vsubq_u8(pixels5_13, k128_2);
-    uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
-    uint8x16_t t558 = vsubq_u8(pixels6_13, k128_2);
-    uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
-    uint8x16_t t560 = vsubq_u8(pixels7_13, k128_2);
-    int16x8_t t562_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t546)), vget_low_s8(t31_2));
-    int16x8_t t562_1 = vmull_high_s8(vreinterpretq_s8_u8(t546), t31_2);
-    int16x8_t t564_0 = vmlal_s8(t562_0, vget_low_s8(vreinterpretq_s8_u8(t548)), vget_low_s8(t34_2));
-    int16x8_t t564_1 = vmlal_high_s8(t562_1, vreinterpretq_s8_u8(t548), t34_2);
-    int16x8_t t566_0 = vmlal_s8(t564_0, vget_low_s8(vreinterpretq_s8_u8(t550)), vget_low_s8(t38_2));
-    int16x8_t t566_1 = vmlal_high_s8(t564_1, vreinterpretq_s8_u8(t550), t38_2);
-    int16x8_t t568_0 = vmlal_s8(t566_0, vget_low_s8(vreinterpretq_s8_u8(t552)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t568_1 = vmlal_high_s8(t566_1, vreinterpretq_s8_u8(t552), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t570_0 = vmlal_s8(t568_0, vget_low_s8(vreinterpretq_s8_u8(t554)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t570_1 = vmlal_high_s8(t568_1, vreinterpretq_s8_u8(t554), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t572_0 = vmlal_s8(t570_0, vget_low_s8(vreinterpretq_s8_u8(t556)), vget_low_s8(t50_2));
-    int16x8_t t572_1 = vmlal_high_s8(t570_1, vreinterpretq_s8_u8(t556), t50_2);
-    int16x8_t t574_0 = vmlal_s8(t572_0, vget_low_s8(vreinterpretq_s8_u8(t558)), vget_low_s8(t54_2));
-    int16x8_t t574_1 = vmlal_high_s8(t572_1, vreinterpretq_s8_u8(t558), t54_2);
-    int16x8_t t576_0 = vmlal_s8(t574_0, vget_low_s8(vreinterpretq_s8_u8(t560)), vget_low_s8(t58_2));
-    int16x8_t t576_1 = vmlal_high_s8(t574_1, vreinterpretq_s8_u8(t560), t58_2);
-    int8x16_t t578_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t576_0, 7), t576_1, 7);
-    uint8x16_t t580 = vaddq_u8(vreinterpretq_u8_s8(t578_sat), k128_2);
-    uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
-    uint8x16_t t589 = vsubq_u8(pixels0_14, k128_2);
-    uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
-    uint8x16_t t591 = vsubq_u8(pixels1_14, k128_2);
-    uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
-    uint8x16_t t593 = vsubq_u8(pixels2_14, k128_2);
-    uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
-    uint8x16_t t595 = vsubq_u8(pixels3_14, k128_2);
-    uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
-    uint8x16_t t597 = vsubq_u8(pixels4_14, k128_2);
-    uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
-    uint8x16_t t599 = vsubq_u8(pixels5_14, k128_2);
-    uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
-    uint8x16_t t601 = vsubq_u8(pixels6_14, k128_2);
-    uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
-    uint8x16_t t603 = vsubq_u8(pixels7_14, k128_2);
-    int16x8_t t605_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t589)), vget_low_s8(t31_2));
-    int16x8_t t605_1 = vmull_high_s8(vreinterpretq_s8_u8(t589), t31_2);
-    int16x8_t t607_0 = vmlal_s8(t605_0, vget_low_s8(vreinterpretq_s8_u8(t591)), vget_low_s8(t34_2));
-    int16x8_t t607_1 = vmlal_high_s8(t605_1, vreinterpretq_s8_u8(t591), t34_2);
-    int16x8_t t609_0 = vmlal_s8(t607_0, vget_low_s8(vreinterpretq_s8_u8(t593)), vget_low_s8(t38_2));
-    int16x8_t t609_1 = vmlal_high_s8(t607_1, vreinterpretq_s8_u8(t593), t38_2);
-    int16x8_t t611_0 = vmlal_s8(t609_0, vget_low_s8(vreinterpretq_s8_u8(t595)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t611_1 = vmlal_high_s8(t609_1, vreinterpretq_s8_u8(t595), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t613_0 = vmlal_s8(t611_0, vget_low_s8(vreinterpretq_s8_u8(t597)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t613_1 = vmlal_high_s8(t611_1, vreinterpretq_s8_u8(t597), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t615_0 = vmlal_s8(t613_0, vget_low_s8(vreinterpretq_s8_u8(t599)), vget_low_s8(t50_2));
-    int16x8_t t615_1 = vmlal_high_s8(t613_1, vreinterpretq_s8_u8(t599), t50_2);
-    int16x8_t t617_0 = vmlal_s8(t615_0, vget_low_s8(vreinterpretq_s8_u8(t601)), vget_low_s8(t54_2));
-    int16x8_t t617_1 = vmlal_high_s8(t615_1, vreinterpretq_s8_u8(t601), t54_2);
-    int16x8_t t619_0 = vmlal_s8(t617_0, vget_low_s8(vreinterpretq_s8_u8(t603)), vget_low_s8(t58_2));
-    int16x8_t t619_1 = vmlal_high_s8(t617_1, vreinterpretq_s8_u8(t603), t58_2);
-    int8x16_t t621_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t619_0, 7), t619_1, 7);
-    uint8x16_t t623 = vaddq_u8(vreinterpretq_u8_s8(t621_sat), k128_2);
-    uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
-    uint8x16_t t632 = vsubq_u8(pixels0_15, k128_2);
-    uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
-    uint8x16_t t634 = vsubq_u8(pixels1_15, k128_2);
-    uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
-    uint8x16_t t636 = vsubq_u8(pixels2_15, k128_2);
-    uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
-    uint8x16_t t638 = vsubq_u8(pixels3_15, k128_2);
-    uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
-    uint8x16_t t640 = vsubq_u8(pixels4_15, k128_2);
-    uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
-    uint8x16_t t642 = vsubq_u8(pixels5_15, k128_2);
-    uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
-    uint8x16_t t644 = vsubq_u8(pixels6_15, k128_2);
-    uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
-    uint8x16_t t646 = vsubq_u8(pixels7_15, k128_2);
-    int16x8_t t648_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t632)), vget_low_s8(t31_2));
-    int16x8_t t648_1 = vmull_high_s8(vreinterpretq_s8_u8(t632), t31_2);
-    int16x8_t t650_0 = vmlal_s8(t648_0, vget_low_s8(vreinterpretq_s8_u8(t634)), vget_low_s8(t34_2));
-    int16x8_t t650_1 = vmlal_high_s8(t648_1, vreinterpretq_s8_u8(t634), t34_2);
-    int16x8_t t652_0 = vmlal_s8(t650_0, vget_low_s8(vreinterpretq_s8_u8(t636)), vget_low_s8(t38_2));
-    int16x8_t t652_1 = vmlal_high_s8(t650_1, vreinterpretq_s8_u8(t636), t38_2);
-    int16x8_t t654_0 = vmlal_s8(t652_0, vget_low_s8(vreinterpretq_s8_u8(t638)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_2)));
-    int16x8_t t654_1 = vmlal_high_s8(t652_1, vreinterpretq_s8_u8(t638), vreinterpretq_s8_u8(t42_2));
-    int16x8_t t656_0 = vmlal_s8(t654_0, vget_low_s8(vreinterpretq_s8_u8(t640)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_2)));
-    int16x8_t t656_1 = vmlal_high_s8(t654_1, vreinterpretq_s8_u8(t640), vreinterpretq_s8_u8(t46_2));
-    int16x8_t t658_0 = vmlal_s8(t656_0, vget_low_s8(vreinterpretq_s8_u8(t642)), vget_low_s8(t50_2));
-    int16x8_t t658_1 = vmlal_high_s8(t656_1, vreinterpretq_s8_u8(t642), t50_2);
-    int16x8_t t660_0 = vmlal_s8(t658_0, vget_low_s8(vreinterpretq_s8_u8(t644)), vget_low_s8(t54_2));
-    int16x8_t t660_1 = vmlal_high_s8(t658_1, vreinterpretq_s8_u8(t644), t54_2);
-    int16x8_t t662_0 = vmlal_s8(t660_0, vget_low_s8(vreinterpretq_s8_u8(t646)), vget_low_s8(t58_2));
-    int16x8_t t662_1 = vmlal_high_s8(t660_1, vreinterpretq_s8_u8(t646), t58_2);
-    int8x16_t t664_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t662_0, 7), t662_1, 7);
-    uint8x16_t t666 = vaddq_u8(vreinterpretq_u8_s8(t664_sat), k128_2);
     int32_t t12_3 = (filter * 16) + my;
     uint8x16_t k128_3 = vdupq_n_u8((uint8_t)(128));
     uint8x16_t t14_2 = vsubq_u8(t64, k128_3);
@@ -720,191 +469,678 @@ static inline void panel_of_all_vp9_mc_32hv_avg__neon_sub8(uint8_t *dst, ptrdiff
     uint8x16_t t65 = vld1q_u8(&dst[0]);
     uint8x16_t t67 = vrhaddq_u8(t65, out);
     vst1q_u8(&dst[0], t67);
-    uint8x16_t t69 = vsubq_u8(t408, k128_3);
-    int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16_2)), vget_low_s8(t31_3));
-    int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16_2), t31_3);
-    int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t34_3));
-    int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18_2), t34_3);
-    int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t38_3));
-    int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20_2), t38_3);
-    int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22_2), vreinterpretq_s8_u8(t42_3));
-    int16x8_t t79_0 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t79_1 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24_2), vreinterpretq_s8_u8(t46_3));
-    int16x8_t t81_0 = vmlal_s8(t79_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t50_3));
-    int16x8_t t81_1 = vmlal_high_s8(t79_1, vreinterpretq_s8_u8(t26_2), t50_3);
-    int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t54_3));
-    int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28_2), t54_3);
-    int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58_3));
-    int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58_3);
+    int32_t t12_4 = (filter * 16) + mx;
+    uint8x16_t k128_4 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_9 = vld1q_u8(&src_row5[-3]);
+    uint8x16_t t374 = vsubq_u8(pixels0_9, k128_4);
+    uint8x16_t pixels1_9 = vld1q_u8(&src_row5[-2]);
+    uint8x16_t t376 = vsubq_u8(pixels1_9, k128_4);
+    uint8x16_t pixels2_9 = vld1q_u8(&src_row5[-1]);
+    uint8x16_t t378 = vsubq_u8(pixels2_9, k128_4);
+    uint8x16_t pixels3_9 = vld1q_u8(&src_row5[0]);
+    uint8x16_t t380 = vsubq_u8(pixels3_9, k128_4);
+    uint8x16_t pixels4_9 = vld1q_u8(&src_row5[1]);
+    uint8x16_t t382 = vsubq_u8(pixels4_9, k128_4);
+    uint8x16_t pixels5_9 = vld1q_u8(&src_row5[2]);
+    uint8x16_t t384 = vsubq_u8(pixels5_9, k128_4);
+    uint8x16_t pixels6_9 = vld1q_u8(&src_row5[3]);
+    uint8x16_t t386 = vsubq_u8(pixels6_9, k128_4);
+    uint8x16_t pixels7_9 = vld1q_u8(&src_row5[4]);
+    uint8x16_t t388 = vsubq_u8(pixels7_9, k128_4);
+    int8x16_t t31_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]));
+    int16x8_t t390_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t374)), vget_low_s8(t31_4));
+    int16x8_t t390_1 = vmull_high_s8(vreinterpretq_s8_u8(t374), t31_4);
+    int8x16_t t34_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]));
+    int16x8_t t392_0 = vmlal_s8(t390_0, vget_low_s8(vreinterpretq_s8_u8(t376)), vget_low_s8(t34_4));
+    int16x8_t t392_1 = vmlal_high_s8(t390_1, vreinterpretq_s8_u8(t376), t34_4);
+    int8x16_t t38_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]));
+    int16x8_t t394_0 = vmlal_s8(t392_0, vget_low_s8(vreinterpretq_s8_u8(t378)), vget_low_s8(t38_4));
+    int16x8_t t394_1 = vmlal_high_s8(t392_1, vreinterpretq_s8_u8(t378), t38_4);
+    uint8x16_t t42_4 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]));
+    int16x8_t t396_0 = vmlal_s8(t394_0, vget_low_s8(vreinterpretq_s8_u8(t380)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_4)));
+    int16x8_t t396_1 = vmlal_high_s8(t394_1, vreinterpretq_s8_u8(t380), vreinterpretq_s8_u8(t42_4));
+    uint8x16_t t46_4 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]));
+    int16x8_t t398_0 = vmlal_s8(t396_0, vget_low_s8(vreinterpretq_s8_u8(t382)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_4)));
+    int16x8_t t398_1 = vmlal_high_s8(t396_1, vreinterpretq_s8_u8(t382), vreinterpretq_s8_u8(t46_4));
+    int8x16_t t50_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]));
+    int16x8_t t400_0 = vmlal_s8(t398_0, vget_low_s8(vreinterpretq_s8_u8(t384)), vget_low_s8(t50_4));
+    int16x8_t t400_1 = vmlal_high_s8(t398_1, vreinterpretq_s8_u8(t384), t50_4);
+    int8x16_t t54_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]));
+    int16x8_t t402_0 = vmlal_s8(t400_0, vget_low_s8(vreinterpretq_s8_u8(t386)), vget_low_s8(t54_4));
+    int16x8_t t402_1 = vmlal_high_s8(t400_1, vreinterpretq_s8_u8(t386), t54_4);
+    int8x16_t t58_4 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]));
+    int16x8_t t404_0 = vmlal_s8(t402_0, vget_low_s8(vreinterpretq_s8_u8(t388)), vget_low_s8(t58_4));
+    int16x8_t t404_1 = vmlal_high_s8(t402_1, vreinterpretq_s8_u8(t388), t58_4);
+    int8x16_t t406_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t404_0, 7), t404_1, 7);
+    uint8x16_t t408 = vaddq_u8(vreinterpretq_u8_s8(t406_sat), k128_4);
+    int32_t t12_5 = (filter * 16) + my;
+    uint8x16_t k128_5 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t16_3 = vsubq_u8(t107, k128_5);
+    uint8x16_t t18_3 = vsubq_u8(t150, k128_5);
+    uint8x16_t t20_3 = vsubq_u8(t193, k128_5);
+    uint8x16_t t22_3 = vsubq_u8(t236, k128_5);
+    uint8x16_t t24_3 = vsubq_u8(t279, k128_5);
+    uint8x16_t t26_3 = vsubq_u8(t322, k128_5);
+    uint8x16_t t28_3 = vsubq_u8(t365, k128_5);
+    uint8x16_t t69 = vsubq_u8(t408, k128_5);
+    int8x16_t t31_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][0]));
+    int16x8_t t71_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t16_3)), vget_low_s8(t31_5));
+    int16x8_t t71_1 = vmull_high_s8(vreinterpretq_s8_u8(t16_3), t31_5);
+    int8x16_t t34_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][1]));
+    int16x8_t t73_0 = vmlal_s8(t71_0, vget_low_s8(vreinterpretq_s8_u8(t18_3)), vget_low_s8(t34_5));
+    int16x8_t t73_1 = vmlal_high_s8(t71_1, vreinterpretq_s8_u8(t18_3), t34_5);
+    int8x16_t t38_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][2]));
+    int16x8_t t75_0 = vmlal_s8(t73_0, vget_low_s8(vreinterpretq_s8_u8(t20_3)), vget_low_s8(t38_5));
+    int16x8_t t75_1 = vmlal_high_s8(t73_1, vreinterpretq_s8_u8(t20_3), t38_5);
+    uint8x16_t t42_5 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][3]));
+    int16x8_t t77_0 = vmlal_s8(t75_0, vget_low_s8(vreinterpretq_s8_u8(t22_3)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_5)));
+    int16x8_t t77_1 = vmlal_high_s8(t75_1, vreinterpretq_s8_u8(t22_3), vreinterpretq_s8_u8(t42_5));
+    uint8x16_t t46_5 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][4]));
+    int16x8_t t79_0 = vmlal_s8(t77_0, vget_low_s8(vreinterpretq_s8_u8(t24_3)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_5)));
+    int16x8_t t79_1 = vmlal_high_s8(t77_1, vreinterpretq_s8_u8(t24_3), vreinterpretq_s8_u8(t46_5));
+    int8x16_t t50_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][5]));
+    int16x8_t t81_0 = vmlal_s8(t79_0, vget_low_s8(vreinterpretq_s8_u8(t26_3)), vget_low_s8(t50_5));
+    int16x8_t t81_1 = vmlal_high_s8(t79_1, vreinterpretq_s8_u8(t26_3), t50_5);
+    int8x16_t t54_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][6]));
+    int16x8_t t83_0 = vmlal_s8(t81_0, vget_low_s8(vreinterpretq_s8_u8(t28_3)), vget_low_s8(t54_5));
+    int16x8_t t83_1 = vmlal_high_s8(t81_1, vreinterpretq_s8_u8(t28_3), t54_5);
+    int8x16_t t58_5 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][7]));
+    int16x8_t t85_0 = vmlal_s8(t83_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t58_5));
+    int16x8_t t85_1 = vmlal_high_s8(t83_1, vreinterpretq_s8_u8(t69), t58_5);
     int8x16_t t87_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t85_0, 7), t85_1, 7);
-    uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128_3);
+    uint8x16_t out_2 = vaddq_u8(vreinterpretq_u8_s8(t87_sat), k128_5);
     uint8x16_t t90 = vld1q_u8(&dst_row1[0]);
     uint8x16_t t92 = vrhaddq_u8(t90, out_2);
     vst1q_u8(&dst_row1[0], t92);
-    uint8x16_t t94 = vsubq_u8(t451, k128_3);
-    int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18_2)), vget_low_s8(t31_3));
-    int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18_2), t31_3);
-    int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t34_3));
-    int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20_2), t34_3);
-    int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t38_3));
-    int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22_2), t38_3);
-    int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24_2),
-        vreinterpretq_s8_u8(t42_3));
-    int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t26_2),
-        vreinterpretq_s8_u8(t46_3));
-    int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-        vget_low_s8(t50_3));
-    int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28_2), t50_3);
-    int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t54_3));
-    int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69), t54_3);
-    int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t58_3));
-    int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58_3);
+    int32_t t12_6 = (filter * 16) + mx;
+    uint8x16_t k128_6 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_10 = vld1q_u8(&src_row6[-3]);
+    uint8x16_t t417 = vsubq_u8(pixels0_10, k128_6);
+    uint8x16_t pixels1_10 = vld1q_u8(&src_row6[-2]);
+    uint8x16_t t419 = vsubq_u8(pixels1_10, k128_6);
+    uint8x16_t pixels2_10 = vld1q_u8(&src_row6[-1]);
+    uint8x16_t t421 = vsubq_u8(pixels2_10, k128_6);
+    uint8x16_t pixels3_10 = vld1q_u8(&src_row6[0]);
+    uint8x16_t t423 = vsubq_u8(pixels3_10, k128_6);
+    uint8x16_t pixels4_10 = vld1q_u8(&src_row6[1]);
+    uint8x16_t t425 = vsubq_u8(pixels4_10, k128_6);
+    uint8x16_t pixels5_10 = vld1q_u8(&src_row6[2]);
+    uint8x16_t t427 = vsubq_u8(pixels5_10, k128_6);
+    uint8x16_t pixels6_10 = vld1q_u8(&src_row6[3]);
+    uint8x16_t t429 = vsubq_u8(pixels6_10, k128_6);
+    uint8x16_t pixels7_10 = vld1q_u8(&src_row6[4]);
+    uint8x16_t t431 = vsubq_u8(pixels7_10, k128_6);
+    int8x16_t t31_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][0]));
+    int16x8_t t433_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t417)), vget_low_s8(t31_6));
+    int16x8_t t433_1 = vmull_high_s8(vreinterpretq_s8_u8(t417), t31_6);
+    int8x16_t t34_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][1]));
+    int16x8_t t435_0 = vmlal_s8(t433_0, vget_low_s8(vreinterpretq_s8_u8(t419)), vget_low_s8(t34_6));
+    int16x8_t t435_1 = vmlal_high_s8(t433_1, vreinterpretq_s8_u8(t419), t34_6);
+    int8x16_t t38_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][2]));
+    int16x8_t t437_0 = vmlal_s8(t435_0, vget_low_s8(vreinterpretq_s8_u8(t421)), vget_low_s8(t38_6));
+    int16x8_t t437_1 = vmlal_high_s8(t435_1, vreinterpretq_s8_u8(t421), t38_6);
+    uint8x16_t t42_6 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][3]));
+    int16x8_t t439_0 = vmlal_s8(t437_0, vget_low_s8(vreinterpretq_s8_u8(t423)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_6)));
+    int16x8_t t439_1 = vmlal_high_s8(t437_1, vreinterpretq_s8_u8(t423), vreinterpretq_s8_u8(t42_6));
+    uint8x16_t t46_6 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][4]));
+    int16x8_t t441_0 = vmlal_s8(t439_0, vget_low_s8(vreinterpretq_s8_u8(t425)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_6)));
+    int16x8_t t441_1 = vmlal_high_s8(t439_1, vreinterpretq_s8_u8(t425), vreinterpretq_s8_u8(t46_6));
+    int8x16_t t50_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][5]));
+    int16x8_t t443_0 = vmlal_s8(t441_0, vget_low_s8(vreinterpretq_s8_u8(t427)), vget_low_s8(t50_6));
+    int16x8_t t443_1 = vmlal_high_s8(t441_1, vreinterpretq_s8_u8(t427), t50_6);
+    int8x16_t t54_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][6]));
+    int16x8_t t445_0 = vmlal_s8(t443_0, vget_low_s8(vreinterpretq_s8_u8(t429)), vget_low_s8(t54_6));
+    int16x8_t t445_1 = vmlal_high_s8(t443_1, vreinterpretq_s8_u8(t429), t54_6);
+    int8x16_t t58_6 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][7]));
+    int16x8_t t447_0 = vmlal_s8(t445_0, vget_low_s8(vreinterpretq_s8_u8(t431)), vget_low_s8(t58_6));
+    int16x8_t t447_1 = vmlal_high_s8(t445_1, vreinterpretq_s8_u8(t431), t58_6);
+    int8x16_t t449_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t447_0, 7), t447_1, 7);
+    uint8x16_t t451 = vaddq_u8(vreinterpretq_u8_s8(t449_sat), k128_6);
+    int32_t t12_7 = (filter * 16) + my;
+    uint8x16_t k128_7 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t18_4 = vsubq_u8(t150, k128_7);
+    uint8x16_t t20_4 = vsubq_u8(t193, k128_7);
+    uint8x16_t t22_4 = vsubq_u8(t236, k128_7);
+    uint8x16_t t24_4 = vsubq_u8(t279, k128_7);
+    uint8x16_t t26_4 = vsubq_u8(t322, k128_7);
+    uint8x16_t t28_4 = vsubq_u8(t365, k128_7);
+    uint8x16_t t69_2 = vsubq_u8(t408, k128_7);
+    uint8x16_t t94 = vsubq_u8(t451, k128_7);
+    int8x16_t t31_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][0]));
+    int16x8_t t96_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t18_4)), vget_low_s8(t31_7));
+    int16x8_t t96_1 = vmull_high_s8(vreinterpretq_s8_u8(t18_4), t31_7);
+    int8x16_t t34_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][1]));
+    int16x8_t t98_0 = vmlal_s8(t96_0, vget_low_s8(vreinterpretq_s8_u8(t20_4)), vget_low_s8(t34_7));
+    int16x8_t t98_1 = vmlal_high_s8(t96_1, vreinterpretq_s8_u8(t20_4), t34_7);
+    int8x16_t t38_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][2]));
+    int16x8_t t100_0 = vmlal_s8(t98_0, vget_low_s8(vreinterpretq_s8_u8(t22_4)), vget_low_s8(t38_7));
+    int16x8_t t100_1 = vmlal_high_s8(t98_1, vreinterpretq_s8_u8(t22_4), t38_7);
+    uint8x16_t t42_7 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][3]));
+    int16x8_t t102_0 = vmlal_s8(t100_0, vget_low_s8(vreinterpretq_s8_u8(t24_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_7)));
+    int16x8_t t102_1 = vmlal_high_s8(t100_1, vreinterpretq_s8_u8(t24_4),
+        vreinterpretq_s8_u8(t42_7));
+    uint8x16_t t46_7 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][4]));
+    int16x8_t t104_0 = vmlal_s8(t102_0, vget_low_s8(vreinterpretq_s8_u8(t26_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_7)));
+    int16x8_t t104_1 = vmlal_high_s8(t102_1, vreinterpretq_s8_u8(t26_4),
+        vreinterpretq_s8_u8(t46_7));
+    int8x16_t t50_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][5]));
+    int16x8_t t106_0 = vmlal_s8(t104_0, vget_low_s8(vreinterpretq_s8_u8(t28_4)),
+        vget_low_s8(t50_7));
+    int16x8_t t106_1 = vmlal_high_s8(t104_1, vreinterpretq_s8_u8(t28_4), t50_7);
+    int8x16_t t54_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][6]));
+    int16x8_t t108_0 = vmlal_s8(t106_0, vget_low_s8(vreinterpretq_s8_u8(t69_2)),
+        vget_low_s8(t54_7));
+    int16x8_t t108_1 = vmlal_high_s8(t106_1, vreinterpretq_s8_u8(t69_2), t54_7);
+    int8x16_t t58_7 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][7]));
+    int16x8_t t110_0 = vmlal_s8(t108_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t58_7));
+    int16x8_t t110_1 = vmlal_high_s8(t108_1, vreinterpretq_s8_u8(t94), t58_7);
     int8x16_t t112_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t110_0, 7), t110_1, 7);
-    uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128_3);
+    uint8x16_t out_3 = vaddq_u8(vreinterpretq_u8_s8(t112_sat), k128_7);
     uint8x16_t t115 = vld1q_u8(&dst_row2[0]);
     uint8x16_t t117 = vrhaddq_u8(t115, out_3);
     vst1q_u8(&dst_row2[0], t117);
-    uint8x16_t t119 = vsubq_u8(t494, k128_3);
-    int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20_2)), vget_low_s8(t31_3));
-    int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20_2), t31_3);
-    int16x8_t t123_0 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22_2)),
-        vget_low_s8(t34_3));
-    int16x8_t t123_1 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22_2), t34_3);
-    int16x8_t t125_0 = vmlal_s8(t123_0, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-        vget_low_s8(t38_3));
-    int16x8_t t125_1 = vmlal_high_s8(t123_1, vreinterpretq_s8_u8(t24_2), t38_3);
-    int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26_2),
-        vreinterpretq_s8_u8(t42_3));
-    int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28_2),
-        vreinterpretq_s8_u8(t46_3));
-    int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t50_3));
-    int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69), t50_3);
-    int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t54_3));
-    int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94), t54_3);
-    int16x8_t t135_0 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t58_3));
-    int16x8_t t135_1 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58_3);
+    int32_t t12_8 = (filter * 16) + mx;
+    uint8x16_t k128_8 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_11 = vld1q_u8(&src_row7[-3]);
+    uint8x16_t t460 = vsubq_u8(pixels0_11, k128_8);
+    uint8x16_t pixels1_11 = vld1q_u8(&src_row7[-2]);
+    uint8x16_t t462 = vsubq_u8(pixels1_11, k128_8);
+    uint8x16_t pixels2_11 = vld1q_u8(&src_row7[-1]);
+    uint8x16_t t464 = vsubq_u8(pixels2_11, k128_8);
+    uint8x16_t pixels3_11 = vld1q_u8(&src_row7[0]);
+    uint8x16_t t466 = vsubq_u8(pixels3_11, k128_8);
+    uint8x16_t pixels4_11 = vld1q_u8(&src_row7[1]);
+    uint8x16_t t468 = vsubq_u8(pixels4_11, k128_8);
+    uint8x16_t pixels5_11 = vld1q_u8(&src_row7[2]);
+    uint8x16_t t470 = vsubq_u8(pixels5_11, k128_8);
+    uint8x16_t pixels6_11 = vld1q_u8(&src_row7[3]);
+    uint8x16_t t472 = vsubq_u8(pixels6_11, k128_8);
+    uint8x16_t pixels7_11 = vld1q_u8(&src_row7[4]);
+    uint8x16_t t474 = vsubq_u8(pixels7_11, k128_8);
+    int8x16_t t31_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][0]));
+    int16x8_t t476_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t460)), vget_low_s8(t31_8));
+    int16x8_t t476_1 = vmull_high_s8(vreinterpretq_s8_u8(t460), t31_8);
+    int8x16_t t34_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][1]));
+    int16x8_t t478_0 = vmlal_s8(t476_0, vget_low_s8(vreinterpretq_s8_u8(t462)), vget_low_s8(t34_8));
+    int16x8_t t478_1 = vmlal_high_s8(t476_1, vreinterpretq_s8_u8(t462), t34_8);
+    int8x16_t t38_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][2]));
+    int16x8_t t480_0 = vmlal_s8(t478_0, vget_low_s8(vreinterpretq_s8_u8(t464)), vget_low_s8(t38_8));
+    int16x8_t t480_1 = vmlal_high_s8(t478_1, vreinterpretq_s8_u8(t464), t38_8);
+    uint8x16_t t42_8 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][3]));
+    int16x8_t t482_0 = vmlal_s8(t480_0, vget_low_s8(vreinterpretq_s8_u8(t466)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_8)));
+    int16x8_t t482_1 = vmlal_high_s8(t480_1, vreinterpretq_s8_u8(t466), vreinterpretq_s8_u8(t42_8));
+    uint8x16_t t46_8 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][4]));
+    int16x8_t t484_0 = vmlal_s8(t482_0, vget_low_s8(vreinterpretq_s8_u8(t468)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_8)));
+    int16x8_t t484_1 = vmlal_high_s8(t482_1, vreinterpretq_s8_u8(t468), vreinterpretq_s8_u8(t46_8));
+    int8x16_t t50_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][5]));
+    int16x8_t t486_0 = vmlal_s8(t484_0, vget_low_s8(vreinterpretq_s8_u8(t470)), vget_low_s8(t50_8));
+    int16x8_t t486_1 = vmlal_high_s8(t484_1, vreinterpretq_s8_u8(t470), t50_8);
+    int8x16_t t54_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][6]));
+    int16x8_t t488_0 = vmlal_s8(t486_0, vget_low_s8(vreinterpretq_s8_u8(t472)), vget_low_s8(t54_8));
+    int16x8_t t488_1 = vmlal_high_s8(t486_1, vreinterpretq_s8_u8(t472), t54_8);
+    int8x16_t t58_8 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][7]));
+    int16x8_t t490_0 = vmlal_s8(t488_0, vget_low_s8(vreinterpretq_s8_u8(t474)), vget_low_s8(t58_8));
+    int16x8_t t490_1 = vmlal_high_s8(t488_1, vreinterpretq_s8_u8(t474), t58_8);
+    int8x16_t t492_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t490_0, 7), t490_1, 7);
+    uint8x16_t t494 = vaddq_u8(vreinterpretq_u8_s8(t492_sat), k128_8);
+    int32_t t12_9 = (filter * 16) + my;
+    uint8x16_t k128_9 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t20_5 = vsubq_u8(t193, k128_9);
+    uint8x16_t t22_5 = vsubq_u8(t236, k128_9);
+    uint8x16_t t24_5 = vsubq_u8(t279, k128_9);
+    uint8x16_t t26_5 = vsubq_u8(t322, k128_9);
+    uint8x16_t t28_5 = vsubq_u8(t365, k128_9);
+    uint8x16_t t69_3 = vsubq_u8(t408, k128_9);
+    uint8x16_t t94_2 = vsubq_u8(t451, k128_9);
+    uint8x16_t t119 = vsubq_u8(t494, k128_9);
+    int8x16_t t31_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][0]));
+    int16x8_t t121_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t20_5)), vget_low_s8(t31_9));
+    int16x8_t t121_1 = vmull_high_s8(vreinterpretq_s8_u8(t20_5), t31_9);
+    int8x16_t t34_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][1]));
+    int16x8_t t123_0 = vmlal_s8(t121_0, vget_low_s8(vreinterpretq_s8_u8(t22_5)),
+        vget_low_s8(t34_9));
+    int16x8_t t123_1 = vmlal_high_s8(t121_1, vreinterpretq_s8_u8(t22_5), t34_9);
+    int8x16_t t38_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][2]));
+    int16x8_t t125_0 = vmlal_s8(t123_0, vget_low_s8(vreinterpretq_s8_u8(t24_5)),
+        vget_low_s8(t38_9));
+    int16x8_t t125_1 = vmlal_high_s8(t123_1, vreinterpretq_s8_u8(t24_5), t38_9);
+    uint8x16_t t42_9 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][3]));
+    int16x8_t t127_0 = vmlal_s8(t125_0, vget_low_s8(vreinterpretq_s8_u8(t26_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_9)));
+    int16x8_t t127_1 = vmlal_high_s8(t125_1, vreinterpretq_s8_u8(t26_5),
+        vreinterpretq_s8_u8(t42_9));
+    uint8x16_t t46_9 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][4]));
+    int16x8_t t129_0 = vmlal_s8(t127_0, vget_low_s8(vreinterpretq_s8_u8(t28_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_9)));
+    int16x8_t t129_1 = vmlal_high_s8(t127_1, vreinterpretq_s8_u8(t28_5),
+        vreinterpretq_s8_u8(t46_9));
+    int8x16_t t50_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][5]));
+    int16x8_t t131_0 = vmlal_s8(t129_0, vget_low_s8(vreinterpretq_s8_u8(t69_3)),
+        vget_low_s8(t50_9));
+    int16x8_t t131_1 = vmlal_high_s8(t129_1, vreinterpretq_s8_u8(t69_3), t50_9);
+    int8x16_t t54_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][6]));
+    int16x8_t t133_0 = vmlal_s8(t131_0, vget_low_s8(vreinterpretq_s8_u8(t94_2)),
+        vget_low_s8(t54_9));
+    int16x8_t t133_1 = vmlal_high_s8(t131_1, vreinterpretq_s8_u8(t94_2), t54_9);
+    int8x16_t t58_9 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][7]));
+    int16x8_t t135_0 = vmlal_s8(t133_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t58_9));
+    int16x8_t t135_1 = vmlal_high_s8(t133_1, vreinterpretq_s8_u8(t119), t58_9);
     int8x16_t t137_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t135_0, 7), t135_1, 7);
-    uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128_3);
+    uint8x16_t out_4 = vaddq_u8(vreinterpretq_u8_s8(t137_sat), k128_9);
     uint8x16_t t140 = vld1q_u8(&dst_row3[0]);
     uint8x16_t t142 = vrhaddq_u8(t140, out_4);
     vst1q_u8(&dst_row3[0], t142);
-    uint8x16_t t144 = vsubq_u8(t537, k128_3);
-    int16x8_t t146_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22_2)), vget_low_s8(t31_3));
-    int16x8_t t146_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22_2), t31_3);
-    int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_2)),
-        vget_low_s8(t34_3));
-    int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t24_2), t34_3);
-    int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-        vget_low_s8(t38_3));
-    int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26_2), t38_3);
-    int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28_2),
-        vreinterpretq_s8_u8(t42_3));
-    int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69), vreinterpretq_s8_u8(t46_3));
-    int16x8_t t156_0 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t50_3));
-    int16x8_t t156_1 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94), t50_3);
-    int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t119)), vget_low_s8(t54_3));
-    int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t119), t54_3);
-    int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t58_3));
-    int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58_3);
+    int32_t t12_10 = (filter * 16) + mx;
+    uint8x16_t k128_10 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_12 = vld1q_u8(&src_row8[-3]);
+    uint8x16_t t503 = vsubq_u8(pixels0_12, k128_10);
+    uint8x16_t pixels1_12 = vld1q_u8(&src_row8[-2]);
+    uint8x16_t t505 = vsubq_u8(pixels1_12, k128_10);
+    uint8x16_t pixels2_12 = vld1q_u8(&src_row8[-1]);
+    uint8x16_t t507 = vsubq_u8(pixels2_12, k128_10);
+    uint8x16_t pixels3_12 = vld1q_u8(&src_row8[0]);
+    uint8x16_t t509 = vsubq_u8(pixels3_12, k128_10);
+    uint8x16_t pixels4_12 = vld1q_u8(&src_row8[1]);
+    uint8x16_t t511 = vsubq_u8(pixels4_12, k128_10);
+    uint8x16_t pixels5_12 = vld1q_u8(&src_row8[2]);
+    uint8x16_t t513 = vsubq_u8(pixels5_12, k128_10);
+    uint8x16_t pixels6_12 = vld1q_u8(&src_row8[3]);
+    uint8x16_t t515 = vsubq_u8(pixels6_12, k128_10);
+    uint8x16_t pixels7_12 = vld1q_u8(&src_row8[4]);
+    uint8x16_t t517 = vsubq_u8(pixels7_12, k128_10);
+    int8x16_t t31_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][0]));
+    int16x8_t t519_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t503)), vget_low_s8(t31_10));
+    int16x8_t t519_1 = vmull_high_s8(vreinterpretq_s8_u8(t503), t31_10);
+    int8x16_t t34_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][1]));
+    int16x8_t t521_0 = vmlal_s8(t519_0, vget_low_s8(vreinterpretq_s8_u8(t505)),
+        vget_low_s8(t34_10));
+    int16x8_t t521_1 = vmlal_high_s8(t519_1, vreinterpretq_s8_u8(t505), t34_10);
+    int8x16_t t38_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][2]));
+    int16x8_t t523_0 = vmlal_s8(t521_0, vget_low_s8(vreinterpretq_s8_u8(t507)),
+        vget_low_s8(t38_10));
+    int16x8_t t523_1 = vmlal_high_s8(t521_1, vreinterpretq_s8_u8(t507), t38_10);
+    uint8x16_t t42_10 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][3]));
+    int16x8_t t525_0 = vmlal_s8(t523_0, vget_low_s8(vreinterpretq_s8_u8(t509)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_10)));
+    int16x8_t t525_1 = vmlal_high_s8(t523_1, vreinterpretq_s8_u8(t509),
+        vreinterpretq_s8_u8(t42_10));
+    uint8x16_t t46_10 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][4]));
+    int16x8_t t527_0 = vmlal_s8(t525_0, vget_low_s8(vreinterpretq_s8_u8(t511)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_10)));
+    int16x8_t t527_1 = vmlal_high_s8(t525_1, vreinterpretq_s8_u8(t511),
+        vreinterpretq_s8_u8(t46_10));
+    int8x16_t t50_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][5]));
+    int16x8_t t529_0 = vmlal_s8(t527_0, vget_low_s8(vreinterpretq_s8_u8(t513)),
+        vget_low_s8(t50_10));
+    int16x8_t t529_1 = vmlal_high_s8(t527_1, vreinterpretq_s8_u8(t513), t50_10);
+    int8x16_t t54_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][6]));
+    int16x8_t t531_0 = vmlal_s8(t529_0, vget_low_s8(vreinterpretq_s8_u8(t515)),
+        vget_low_s8(t54_10));
+    int16x8_t t531_1 = vmlal_high_s8(t529_1, vreinterpretq_s8_u8(t515), t54_10);
+    int8x16_t t58_10 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_10, 0, 63)][7]));
+    int16x8_t t533_0 = vmlal_s8(t531_0, vget_low_s8(vreinterpretq_s8_u8(t517)),
+        vget_low_s8(t58_10));
+    int16x8_t t533_1 = vmlal_high_s8(t531_1, vreinterpretq_s8_u8(t517), t58_10);
+    int8x16_t t535_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t533_0, 7), t533_1, 7);
+    uint8x16_t t537 = vaddq_u8(vreinterpretq_u8_s8(t535_sat), k128_10);
+    int32_t t12_11 = (filter * 16) + my;
+    uint8x16_t k128_11 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t22_6 = vsubq_u8(t236, k128_11);
+    uint8x16_t t24_6 = vsubq_u8(t279, k128_11);
+    uint8x16_t t26_6 = vsubq_u8(t322, k128_11);
+    uint8x16_t t28_6 = vsubq_u8(t365, k128_11);
+    uint8x16_t t69_4 = vsubq_u8(t408, k128_11);
+    uint8x16_t t94_3 = vsubq_u8(t451, k128_11);
+    uint8x16_t t119_2 = vsubq_u8(t494, k128_11);
+    uint8x16_t t144 = vsubq_u8(t537, k128_11);
+    int8x16_t t31_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][0]));
+    int16x8_t t146_0_2 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t22_6)), vget_low_s8(t31_11));
+    int16x8_t t146_1_2 = vmull_high_s8(vreinterpretq_s8_u8(t22_6), t31_11);
+    int8x16_t t34_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][1]));
+    int16x8_t t148_0 = vmlal_s8(t146_0_2, vget_low_s8(vreinterpretq_s8_u8(t24_6)),
+        vget_low_s8(t34_11));
+    int16x8_t t148_1 = vmlal_high_s8(t146_1_2, vreinterpretq_s8_u8(t24_6), t34_11);
+    int8x16_t t38_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][2]));
+    int16x8_t t150_0 = vmlal_s8(t148_0, vget_low_s8(vreinterpretq_s8_u8(t26_6)),
+        vget_low_s8(t38_11));
+    int16x8_t t150_1 = vmlal_high_s8(t148_1, vreinterpretq_s8_u8(t26_6), t38_11);
+    uint8x16_t t42_11 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][3]));
+    int16x8_t t152_0 = vmlal_s8(t150_0, vget_low_s8(vreinterpretq_s8_u8(t28_6)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_11)));
+    int16x8_t t152_1 = vmlal_high_s8(t150_1, vreinterpretq_s8_u8(t28_6),
+        vreinterpretq_s8_u8(t42_11));
+    uint8x16_t t46_11 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][4]));
+    int16x8_t t154_0 = vmlal_s8(t152_0, vget_low_s8(vreinterpretq_s8_u8(t69_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_11)));
+    int16x8_t t154_1 = vmlal_high_s8(t152_1, vreinterpretq_s8_u8(t69_4),
+        vreinterpretq_s8_u8(t46_11));
+    int8x16_t t50_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][5]));
+    int16x8_t t156_0 = vmlal_s8(t154_0, vget_low_s8(vreinterpretq_s8_u8(t94_3)),
+        vget_low_s8(t50_11));
+    int16x8_t t156_1 = vmlal_high_s8(t154_1, vreinterpretq_s8_u8(t94_3), t50_11);
+    int8x16_t t54_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][6]));
+    int16x8_t t158_0 = vmlal_s8(t156_0, vget_low_s8(vreinterpretq_s8_u8(t119_2)),
+        vget_low_s8(t54_11));
+    int16x8_t t158_1 = vmlal_high_s8(t156_1, vreinterpretq_s8_u8(t119_2), t54_11);
+    int8x16_t t58_11 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_11, 0, 63)][7]));
+    int16x8_t t160_0 = vmlal_s8(t158_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
+        vget_low_s8(t58_11));
+    int16x8_t t160_1 = vmlal_high_s8(t158_1, vreinterpretq_s8_u8(t144), t58_11);
     int8x16_t t162_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t160_0, 7), t160_1, 7);
-    uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128_3);
+    uint8x16_t out_5 = vaddq_u8(vreinterpretq_u8_s8(t162_sat), k128_11);
     uint8x16_t t165_2 = vld1q_u8(&dst_row4[0]);
     uint8x16_t t167_2 = vrhaddq_u8(t165_2, out_5);
     vst1q_u8(&dst_row4[0], t167_2);
-    uint8x16_t t169_2 = vsubq_u8(t580, k128_3);
-    int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24_2)), vget_low_s8(t31_3));
-    int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24_2), t31_3);
-    int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26_2)),
-        vget_low_s8(t34_3));
-    int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26_2), t34_3);
-    int16x8_t t175_0_2 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-        vget_low_s8(t38_3));
-    int16x8_t t175_1_2 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28_2), t38_3);
-    int16x8_t t177_0_2 = vmlal_s8(t175_0_2, vget_low_s8(vreinterpretq_s8_u8(t69)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t177_1_2 = vmlal_high_s8(t175_1_2, vreinterpretq_s8_u8(t69),
-        vreinterpretq_s8_u8(t42_3));
-    int16x8_t t179_0_2 = vmlal_s8(t177_0_2, vget_low_s8(vreinterpretq_s8_u8(t94)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t179_1_2 = vmlal_high_s8(t177_1_2, vreinterpretq_s8_u8(t94),
-        vreinterpretq_s8_u8(t46_3));
-    int16x8_t t181_0_2 = vmlal_s8(t179_0_2, vget_low_s8(vreinterpretq_s8_u8(t119)),
-        vget_low_s8(t50_3));
-    int16x8_t t181_1_2 = vmlal_high_s8(t179_1_2, vreinterpretq_s8_u8(t119), t50_3);
-    int16x8_t t183_0_2 = vmlal_s8(t181_0_2, vget_low_s8(vreinterpretq_s8_u8(t144)),
-        vget_low_s8(t54_3));
-    int16x8_t t183_1_2 = vmlal_high_s8(t181_1_2, vreinterpretq_s8_u8(t144), t54_3);
+    int32_t t12_12 = (filter * 16) + mx;
+    uint8x16_t k128_12 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_13 = vld1q_u8(&src_row9[-3]);
+    uint8x16_t t546 = vsubq_u8(pixels0_13, k128_12);
+    uint8x16_t pixels1_13 = vld1q_u8(&src_row9[-2]);
+    uint8x16_t t548 = vsubq_u8(pixels1_13, k128_12);
+    uint8x16_t pixels2_13 = vld1q_u8(&src_row9[-1]);
+    uint8x16_t t550 = vsubq_u8(pixels2_13, k128_12);
+    uint8x16_t pixels3_13 = vld1q_u8(&src_row9[0]);
+    uint8x16_t t552 = vsubq_u8(pixels3_13, k128_12);
+    uint8x16_t pixels4_13 = vld1q_u8(&src_row9[1]);
+    uint8x16_t t554 = vsubq_u8(pixels4_13, k128_12);
+    uint8x16_t pixels5_13 = vld1q_u8(&src_row9[2]);
+    uint8x16_t t556 = vsubq_u8(pixels5_13, k128_12);
+    uint8x16_t pixels6_13 = vld1q_u8(&src_row9[3]);
+    uint8x16_t t558 = vsubq_u8(pixels6_13, k128_12);
+    uint8x16_t pixels7_13 = vld1q_u8(&src_row9[4]);
+    uint8x16_t t560 = vsubq_u8(pixels7_13, k128_12);
+    int8x16_t t31_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][0]));
+    int16x8_t t562_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t546)), vget_low_s8(t31_12));
+    int16x8_t t562_1 = vmull_high_s8(vreinterpretq_s8_u8(t546), t31_12);
+    int8x16_t t34_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][1]));
+    int16x8_t t564_0 = vmlal_s8(t562_0, vget_low_s8(vreinterpretq_s8_u8(t548)),
+        vget_low_s8(t34_12));
+    int16x8_t t564_1 = vmlal_high_s8(t562_1, vreinterpretq_s8_u8(t548), t34_12);
+    int8x16_t t38_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][2]));
+    int16x8_t t566_0 = vmlal_s8(t564_0, vget_low_s8(vreinterpretq_s8_u8(t550)),
+        vget_low_s8(t38_12));
+    int16x8_t t566_1 = vmlal_high_s8(t564_1, vreinterpretq_s8_u8(t550), t38_12);
+    uint8x16_t t42_12 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][3]));
+    int16x8_t t568_0 = vmlal_s8(t566_0, vget_low_s8(vreinterpretq_s8_u8(t552)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_12)));
+    int16x8_t t568_1 = vmlal_high_s8(t566_1, vreinterpretq_s8_u8(t552),
+        vreinterpretq_s8_u8(t42_12));
+    uint8x16_t t46_12 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][4]));
+    int16x8_t t570_0 = vmlal_s8(t568_0, vget_low_s8(vreinterpretq_s8_u8(t554)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_12)));
+    int16x8_t t570_1 = vmlal_high_s8(t568_1, vreinterpretq_s8_u8(t554),
+        vreinterpretq_s8_u8(t46_12));
+    int8x16_t t50_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][5]));
+    int16x8_t t572_0 = vmlal_s8(t570_0, vget_low_s8(vreinterpretq_s8_u8(t556)),
+        vget_low_s8(t50_12));
+    int16x8_t t572_1 = vmlal_high_s8(t570_1, vreinterpretq_s8_u8(t556), t50_12);
+    int8x16_t t54_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][6]));
+    int16x8_t t574_0 = vmlal_s8(t572_0, vget_low_s8(vreinterpretq_s8_u8(t558)),
+        vget_low_s8(t54_12));
+    int16x8_t t574_1 = vmlal_high_s8(t572_1, vreinterpretq_s8_u8(t558), t54_12);
+    int8x16_t t58_12 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_12, 0, 63)][7]));
+    int16x8_t t576_0 = vmlal_s8(t574_0, vget_low_s8(vreinterpretq_s8_u8(t560)),
+        vget_low_s8(t58_12));
+    int16x8_t t576_1 = vmlal_high_s8(t574_1, vreinterpretq_s8_u8(t560), t58_12);
+    int8x16_t t578_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t576_0, 7), t576_1, 7);
+    uint8x16_t t580 = vaddq_u8(vreinterpretq_u8_s8(t578_sat), k128_12);
+    int32_t t12_13 = (filter * 16) + my;
+    uint8x16_t k128_13 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t24_7 = vsubq_u8(t279, k128_13);
+    uint8x16_t t26_7 = vsubq_u8(t322, k128_13);
+    uint8x16_t t28_7 = vsubq_u8(t365, k128_13);
+    uint8x16_t t69_5 = vsubq_u8(t408, k128_13);
+    uint8x16_t t94_4 = vsubq_u8(t451, k128_13);
+    uint8x16_t t119_3 = vsubq_u8(t494, k128_13);
+    uint8x16_t t144_2 = vsubq_u8(t537, k128_13);
+    uint8x16_t t169_2 = vsubq_u8(t580, k128_13);
+    int8x16_t t31_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][0]));
+    int16x8_t t171_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t24_7)), vget_low_s8(t31_13));
+    int16x8_t t171_1 = vmull_high_s8(vreinterpretq_s8_u8(t24_7), t31_13);
+    int8x16_t t34_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][1]));
+    int16x8_t t173_0 = vmlal_s8(t171_0, vget_low_s8(vreinterpretq_s8_u8(t26_7)),
+        vget_low_s8(t34_13));
+    int16x8_t t173_1 = vmlal_high_s8(t171_1, vreinterpretq_s8_u8(t26_7), t34_13);
+    int8x16_t t38_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][2]));
+    int16x8_t t175_0_2 = vmlal_s8(t173_0, vget_low_s8(vreinterpretq_s8_u8(t28_7)),
+        vget_low_s8(t38_13));
+    int16x8_t t175_1_2 = vmlal_high_s8(t173_1, vreinterpretq_s8_u8(t28_7), t38_13);
+    uint8x16_t t42_13 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][3]));
+    int16x8_t t177_0_2 = vmlal_s8(t175_0_2, vget_low_s8(vreinterpretq_s8_u8(t69_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_13)));
+    int16x8_t t177_1_2 = vmlal_high_s8(t175_1_2, vreinterpretq_s8_u8(t69_5),
+        vreinterpretq_s8_u8(t42_13));
+    uint8x16_t t46_13 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][4]));
+    int16x8_t t179_0_2 = vmlal_s8(t177_0_2, vget_low_s8(vreinterpretq_s8_u8(t94_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_13)));
+    int16x8_t t179_1_2 = vmlal_high_s8(t177_1_2, vreinterpretq_s8_u8(t94_4),
+        vreinterpretq_s8_u8(t46_13));
+    int8x16_t t50_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][5]));
+    int16x8_t t181_0_2 = vmlal_s8(t179_0_2, vget_low_s8(vreinterpretq_s8_u8(t119_3)),
+        vget_low_s8(t50_13));
+    int16x8_t t181_1_2 = vmlal_high_s8(t179_1_2, vreinterpretq_s8_u8(t119_3), t50_13);
+    int8x16_t t54_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][6]));
+    int16x8_t t183_0_2 = vmlal_s8(t181_0_2, vget_low_s8(vreinterpretq_s8_u8(t144_2)),
+        vget_low_s8(t54_13));
+    int16x8_t t183_1_2 = vmlal_high_s8(t181_1_2, vreinterpretq_s8_u8(t144_2), t54_13);
+    int8x16_t t58_13 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_13, 0, 63)][7]));
     int16x8_t t185_0_2 = vmlal_s8(t183_0_2, vget_low_s8(vreinterpretq_s8_u8(t169_2)),
-        vget_low_s8(t58_3));
-    int16x8_t t185_1_2 = vmlal_high_s8(t183_1_2, vreinterpretq_s8_u8(t169_2), t58_3);
+        vget_low_s8(t58_13));
+    int16x8_t t185_1_2 = vmlal_high_s8(t183_1_2, vreinterpretq_s8_u8(t169_2), t58_13);
     int8x16_t t187_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t185_0_2, 7), t185_1_2, 7);
-    uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128_3);
+    uint8x16_t out_6 = vaddq_u8(vreinterpretq_u8_s8(t187_sat), k128_13);
     uint8x16_t t190 = vld1q_u8(&dst_row5[0]);
     uint8x16_t t192 = vrhaddq_u8(t190, out_6);
     vst1q_u8(&dst_row5[0], t192);
-    uint8x16_t t194 = vsubq_u8(t623, k128_3);
-    int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26_2)), vget_low_s8(t31_3));
-    int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26_2), t31_3);
-    int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28_2)),
-        vget_low_s8(t34_3));
-    int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28_2), t34_3);
-    int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t38_3));
-    int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69), t38_3);
-    int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94), vreinterpretq_s8_u8(t42_3));
-    int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t46_3));
-    int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144)), vget_low_s8(t50_3));
-    int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144), t50_3);
-    int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169_2)),
-        vget_low_s8(t54_3));
-    int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169_2), t54_3);
-    int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t58_3));
-    int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58_3);
+    int32_t t12_14 = (filter * 16) + mx;
+    uint8x16_t k128_14 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_14 = vld1q_u8(&src_row10[-3]);
+    uint8x16_t t589 = vsubq_u8(pixels0_14, k128_14);
+    uint8x16_t pixels1_14 = vld1q_u8(&src_row10[-2]);
+    uint8x16_t t591 = vsubq_u8(pixels1_14, k128_14);
+    uint8x16_t pixels2_14 = vld1q_u8(&src_row10[-1]);
+    uint8x16_t t593 = vsubq_u8(pixels2_14, k128_14);
+    uint8x16_t pixels3_14 = vld1q_u8(&src_row10[0]);
+    uint8x16_t t595 = vsubq_u8(pixels3_14, k128_14);
+    uint8x16_t pixels4_14 = vld1q_u8(&src_row10[1]);
+    uint8x16_t t597 = vsubq_u8(pixels4_14, k128_14);
+    uint8x16_t pixels5_14 = vld1q_u8(&src_row10[2]);
+    uint8x16_t t599 = vsubq_u8(pixels5_14, k128_14);
+    uint8x16_t pixels6_14 = vld1q_u8(&src_row10[3]);
+    uint8x16_t t601 = vsubq_u8(pixels6_14, k128_14);
+    uint8x16_t pixels7_14 = vld1q_u8(&src_row10[4]);
+    uint8x16_t t603 = vsubq_u8(pixels7_14, k128_14);
+    int8x16_t t31_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][0]));
+    int16x8_t t605_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t589)), vget_low_s8(t31_14));
+    int16x8_t t605_1 = vmull_high_s8(vreinterpretq_s8_u8(t589), t31_14);
+    int8x16_t t34_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][1]));
+    int16x8_t t607_0 = vmlal_s8(t605_0, vget_low_s8(vreinterpretq_s8_u8(t591)),
+        vget_low_s8(t34_14));
+    int16x8_t t607_1 = vmlal_high_s8(t605_1, vreinterpretq_s8_u8(t591), t34_14);
+    int8x16_t t38_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][2]));
+    int16x8_t t609_0 = vmlal_s8(t607_0, vget_low_s8(vreinterpretq_s8_u8(t593)),
+        vget_low_s8(t38_14));
+    int16x8_t t609_1 = vmlal_high_s8(t607_1, vreinterpretq_s8_u8(t593), t38_14);
+    uint8x16_t t42_14 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][3]));
+    int16x8_t t611_0 = vmlal_s8(t609_0, vget_low_s8(vreinterpretq_s8_u8(t595)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_14)));
+    int16x8_t t611_1 = vmlal_high_s8(t609_1, vreinterpretq_s8_u8(t595),
+        vreinterpretq_s8_u8(t42_14));
+    uint8x16_t t46_14 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][4]));
+    int16x8_t t613_0 = vmlal_s8(t611_0, vget_low_s8(vreinterpretq_s8_u8(t597)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_14)));
+    int16x8_t t613_1 = vmlal_high_s8(t611_1, vreinterpretq_s8_u8(t597),
+        vreinterpretq_s8_u8(t46_14));
+    int8x16_t t50_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][5]));
+    int16x8_t t615_0 = vmlal_s8(t613_0, vget_low_s8(vreinterpretq_s8_u8(t599)),
+        vget_low_s8(t50_14));
+    int16x8_t t615_1 = vmlal_high_s8(t613_1, vreinterpretq_s8_u8(t599), t50_14);
+    int8x16_t t54_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][6]));
+    int16x8_t t617_0 = vmlal_s8(t615_0, vget_low_s8(vreinterpretq_s8_u8(t601)),
+        vget_low_s8(t54_14));
+    int16x8_t t617_1 = vmlal_high_s8(t615_1, vreinterpretq_s8_u8(t601), t54_14);
+    int8x16_t t58_14 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_14, 0, 63)][7]));
+    int16x8_t t619_0 = vmlal_s8(t617_0, vget_low_s8(vreinterpretq_s8_u8(t603)),
+        vget_low_s8(t58_14));
+    int16x8_t t619_1 = vmlal_high_s8(t617_1, vreinterpretq_s8_u8(t603), t58_14);
+    int8x16_t t621_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t619_0, 7), t619_1, 7);
+    uint8x16_t t623 = vaddq_u8(vreinterpretq_u8_s8(t621_sat), k128_14);
+    int32_t t12_15 = (filter * 16) + my;
+    uint8x16_t k128_15 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t26_8 = vsubq_u8(t322, k128_15);
+    uint8x16_t t28_8 = vsubq_u8(t365, k128_15);
+    uint8x16_t t69_6 = vsubq_u8(t408, k128_15);
+    uint8x16_t t94_5 = vsubq_u8(t451, k128_15);
+    uint8x16_t t119_4 = vsubq_u8(t494, k128_15);
+    uint8x16_t t144_3 = vsubq_u8(t537, k128_15);
+    uint8x16_t t169_3 = vsubq_u8(t580, k128_15);
+    uint8x16_t t194 = vsubq_u8(t623, k128_15);
+    int8x16_t t31_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][0]));
+    int16x8_t t196_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t26_8)), vget_low_s8(t31_15));
+    int16x8_t t196_1 = vmull_high_s8(vreinterpretq_s8_u8(t26_8), t31_15);
+    int8x16_t t34_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][1]));
+    int16x8_t t198_0 = vmlal_s8(t196_0, vget_low_s8(vreinterpretq_s8_u8(t28_8)),
+        vget_low_s8(t34_15));
+    int16x8_t t198_1 = vmlal_high_s8(t196_1, vreinterpretq_s8_u8(t28_8), t34_15);
+    int8x16_t t38_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][2]));
+    int16x8_t t200_0 = vmlal_s8(t198_0, vget_low_s8(vreinterpretq_s8_u8(t69_6)),
+        vget_low_s8(t38_15));
+    int16x8_t t200_1 = vmlal_high_s8(t198_1, vreinterpretq_s8_u8(t69_6), t38_15);
+    uint8x16_t t42_15 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][3]));
+    int16x8_t t202_0 = vmlal_s8(t200_0, vget_low_s8(vreinterpretq_s8_u8(t94_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_15)));
+    int16x8_t t202_1 = vmlal_high_s8(t200_1, vreinterpretq_s8_u8(t94_5),
+        vreinterpretq_s8_u8(t42_15));
+    uint8x16_t t46_15 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][4]));
+    int16x8_t t204_0 = vmlal_s8(t202_0, vget_low_s8(vreinterpretq_s8_u8(t119_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_15)));
+    int16x8_t t204_1 = vmlal_high_s8(t202_1, vreinterpretq_s8_u8(t119_4),
+        vreinterpretq_s8_u8(t46_15));
+    int8x16_t t50_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][5]));
+    int16x8_t t206_0 = vmlal_s8(t204_0, vget_low_s8(vreinterpretq_s8_u8(t144_3)),
+        vget_low_s8(t50_15));
+    int16x8_t t206_1 = vmlal_high_s8(t204_1, vreinterpretq_s8_u8(t144_3), t50_15);
+    int8x16_t t54_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][6]));
+    int16x8_t t208_0 = vmlal_s8(t206_0, vget_low_s8(vreinterpretq_s8_u8(t169_3)),
+        vget_low_s8(t54_15));
+    int16x8_t t208_1 = vmlal_high_s8(t206_1, vreinterpretq_s8_u8(t169_3), t54_15);
+    int8x16_t t58_15 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_15, 0, 63)][7]));
+    int16x8_t t210_0 = vmlal_s8(t208_0, vget_low_s8(vreinterpretq_s8_u8(t194)),
+        vget_low_s8(t58_15));
+    int16x8_t t210_1 = vmlal_high_s8(t208_1, vreinterpretq_s8_u8(t194), t58_15);
     int8x16_t t212_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t210_0, 7), t210_1, 7);
-    uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128_3);
+    uint8x16_t out_7 = vaddq_u8(vreinterpretq_u8_s8(t212_sat), k128_15);
     uint8x16_t t215 = vld1q_u8(&dst_row6[0]);
     uint8x16_t t217 = vrhaddq_u8(t215, out_7);
     vst1q_u8(&dst_row6[0], t217);
-    uint8x16_t t219 = vsubq_u8(t666, k128_3);
-    int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28_2)), vget_low_s8(t31_3));
-    int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28_2), t31_3);
-    int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69)), vget_low_s8(t34_3));
-    int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69), t34_3);
-    int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94)), vget_low_s8(t38_3));
-    int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94), t38_3);
-    int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119)),
-        vget_low_s8(vreinterpretq_s8_u8(t42_3)));
-    int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119), vreinterpretq_s8_u8(t42_3));
-    int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144)),
-        vget_low_s8(vreinterpretq_s8_u8(t46_3)));
-    int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144), vreinterpretq_s8_u8(t46_3));
-    int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169_2)),
-        vget_low_s8(t50_3));
-    int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169_2), t50_3);
-    int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194)), vget_low_s8(t54_3));
-    int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194), t54_3);
-    int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)), vget_low_s8(t58_3));
-    int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58_3);
+    int32_t t12_16 = (filter * 16) + mx;
+    uint8x16_t k128_16 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t pixels0_15 = vld1q_u8(&src_row11[-3]);
+    uint8x16_t t632 = vsubq_u8(pixels0_15, k128_16);
+    uint8x16_t pixels1_15 = vld1q_u8(&src_row11[-2]);
+    uint8x16_t t634 = vsubq_u8(pixels1_15, k128_16);
+    uint8x16_t pixels2_15 = vld1q_u8(&src_row11[-1]);
+    uint8x16_t t636 = vsubq_u8(pixels2_15, k128_16);
+    uint8x16_t pixels3_15 = vld1q_u8(&src_row11[0]);
+    uint8x16_t t638 = vsubq_u8(pixels3_15, k128_16);
+    uint8x16_t pixels4_15 = vld1q_u8(&src_row11[1]);
+    uint8x16_t t640 = vsubq_u8(pixels4_15, k128_16);
+    uint8x16_t pixels5_15 = vld1q_u8(&src_row11[2]);
+    uint8x16_t t642 = vsubq_u8(pixels5_15, k128_16);
+    uint8x16_t pixels6_15 = vld1q_u8(&src_row11[3]);
+    uint8x16_t t644 = vsubq_u8(pixels6_15, k128_16);
+    uint8x16_t pixels7_15 = vld1q_u8(&src_row11[4]);
+    uint8x16_t t646 = vsubq_u8(pixels7_15, k128_16);
+    int8x16_t t31_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][0]));
+    int16x8_t t648_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t632)), vget_low_s8(t31_16));
+    int16x8_t t648_1 = vmull_high_s8(vreinterpretq_s8_u8(t632), t31_16);
+    int8x16_t t34_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][1]));
+    int16x8_t t650_0 = vmlal_s8(t648_0, vget_low_s8(vreinterpretq_s8_u8(t634)),
+        vget_low_s8(t34_16));
+    int16x8_t t650_1 = vmlal_high_s8(t648_1, vreinterpretq_s8_u8(t634), t34_16);
+    int8x16_t t38_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][2]));
+    int16x8_t t652_0 = vmlal_s8(t650_0, vget_low_s8(vreinterpretq_s8_u8(t636)),
+        vget_low_s8(t38_16));
+    int16x8_t t652_1 = vmlal_high_s8(t650_1, vreinterpretq_s8_u8(t636), t38_16);
+    uint8x16_t t42_16 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][3]));
+    int16x8_t t654_0 = vmlal_s8(t652_0, vget_low_s8(vreinterpretq_s8_u8(t638)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_16)));
+    int16x8_t t654_1 = vmlal_high_s8(t652_1, vreinterpretq_s8_u8(t638),
+        vreinterpretq_s8_u8(t42_16));
+    uint8x16_t t46_16 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][4]));
+    int16x8_t t656_0 = vmlal_s8(t654_0, vget_low_s8(vreinterpretq_s8_u8(t640)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_16)));
+    int16x8_t t656_1 = vmlal_high_s8(t654_1, vreinterpretq_s8_u8(t640),
+        vreinterpretq_s8_u8(t46_16));
+    int8x16_t t50_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][5]));
+    int16x8_t t658_0 = vmlal_s8(t656_0, vget_low_s8(vreinterpretq_s8_u8(t642)),
+        vget_low_s8(t50_16));
+    int16x8_t t658_1 = vmlal_high_s8(t656_1, vreinterpretq_s8_u8(t642), t50_16);
+    int8x16_t t54_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][6]));
+    int16x8_t t660_0 = vmlal_s8(t658_0, vget_low_s8(vreinterpretq_s8_u8(t644)),
+        vget_low_s8(t54_16));
+    int16x8_t t660_1 = vmlal_high_s8(t658_1, vreinterpretq_s8_u8(t644), t54_16);
+    int8x16_t t58_16 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_16, 0, 63)][7]));
+    int16x8_t t662_0 = vmlal_s8(t660_0, vget_low_s8(vreinterpretq_s8_u8(t646)),
+        vget_low_s8(t58_16));
+    int16x8_t t662_1 = vmlal_high_s8(t660_1, vreinterpretq_s8_u8(t646), t58_16);
+    int8x16_t t664_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t662_0, 7), t662_1, 7);
+    uint8x16_t t666 = vaddq_u8(vreinterpretq_u8_s8(t664_sat), k128_16);
+    int32_t t12_17 = (filter * 16) + my;
+    uint8x16_t k128_17 = vdupq_n_u8((uint8_t)(128));
+    uint8x16_t t28_9 = vsubq_u8(t365, k128_17);
+    uint8x16_t t69_7 = vsubq_u8(t408, k128_17);
+    uint8x16_t t94_6 = vsubq_u8(t451, k128_17);
+    uint8x16_t t119_5 = vsubq_u8(t494, k128_17);
+    uint8x16_t t144_4 = vsubq_u8(t537, k128_17);
+    uint8x16_t t169_4 = vsubq_u8(t580, k128_17);
+    uint8x16_t t194_2 = vsubq_u8(t623, k128_17);
+    uint8x16_t t219 = vsubq_u8(t666, k128_17);
+    int8x16_t t31_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][0]));
+    int16x8_t t221_0 = vmull_s8(vget_low_s8(vreinterpretq_s8_u8(t28_9)), vget_low_s8(t31_17));
+    int16x8_t t221_1 = vmull_high_s8(vreinterpretq_s8_u8(t28_9), t31_17);
+    int8x16_t t34_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][1]));
+    int16x8_t t223_0 = vmlal_s8(t221_0, vget_low_s8(vreinterpretq_s8_u8(t69_7)),
+        vget_low_s8(t34_17));
+    int16x8_t t223_1 = vmlal_high_s8(t221_1, vreinterpretq_s8_u8(t69_7), t34_17);
+    int8x16_t t38_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][2]));
+    int16x8_t t225_0 = vmlal_s8(t223_0, vget_low_s8(vreinterpretq_s8_u8(t94_6)),
+        vget_low_s8(t38_17));
+    int16x8_t t225_1 = vmlal_high_s8(t223_1, vreinterpretq_s8_u8(t94_6), t38_17);
+    uint8x16_t t42_17 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][3]));
+    int16x8_t t227_0 = vmlal_s8(t225_0, vget_low_s8(vreinterpretq_s8_u8(t119_5)),
+        vget_low_s8(vreinterpretq_s8_u8(t42_17)));
+    int16x8_t t227_1 = vmlal_high_s8(t225_1, vreinterpretq_s8_u8(t119_5),
+        vreinterpretq_s8_u8(t42_17));
+    uint8x16_t t46_17 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][4]));
+    int16x8_t t229_0 = vmlal_s8(t227_0, vget_low_s8(vreinterpretq_s8_u8(t144_4)),
+        vget_low_s8(vreinterpretq_s8_u8(t46_17)));
+    int16x8_t t229_1 = vmlal_high_s8(t227_1, vreinterpretq_s8_u8(t144_4),
+        vreinterpretq_s8_u8(t46_17));
+    int8x16_t t50_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][5]));
+    int16x8_t t231_0 = vmlal_s8(t229_0, vget_low_s8(vreinterpretq_s8_u8(t169_4)),
+        vget_low_s8(t50_17));
+    int16x8_t t231_1 = vmlal_high_s8(t229_1, vreinterpretq_s8_u8(t169_4), t50_17);
+    int8x16_t t54_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][6]));
+    int16x8_t t233_0 = vmlal_s8(t231_0, vget_low_s8(vreinterpretq_s8_u8(t194_2)),
+        vget_low_s8(t54_17));
+    int16x8_t t233_1 = vmlal_high_s8(t231_1, vreinterpretq_s8_u8(t194_2), t54_17);
+    int8x16_t t58_17 = vdupq_n_s8((int8_t)(taps_table[daedalus_clip(t12_17, 0, 63)][7]));
+    int16x8_t t235_0 = vmlal_s8(t233_0, vget_low_s8(vreinterpretq_s8_u8(t219)),
+        vget_low_s8(t58_17));
+    int16x8_t t235_1 = vmlal_high_s8(t233_1, vreinterpretq_s8_u8(t219), t58_17);
     int8x16_t t237_sat = vqrshrn_high_n_s16(vqrshrn_n_s16(t235_0, 7), t235_1, 7);
-    uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128_3);
+    uint8x16_t out_8 = vaddq_u8(vreinterpretq_u8_s8(t237_sat), k128_17);
     uint8x16_t t240 = vld1q_u8(&dst_row7[0]);
     uint8x16_t t242 = vrhaddq_u8(t240, out_8);
     vst1q_u8(&dst_row7[0], t242);
@@ -975,7 +1211,7 @@ void daedalus_vp9_mc_32hv_avg__neon_sub8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 08b1e72b7807493b
+ * Class full, input hash 0a3c072109bb1d81
  */
 static inline void one_panel_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -986,28 +1222,25 @@ static inline void one_panel_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t 
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       int32_t t15 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t15, 0, 63)][0]);
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint8x16_t pixels0 = vld1q_u8(&src[(y - 3) * src_stride - 3]);
       uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
       uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      int16x8_t t40_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][0]);
-      int16x8_t t40_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770),
-          vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t15, 0, 63)][0]);
+      int16x8_t t40_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int16x8_t t40_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint8x16_t pixels1 = vld1q_u8(&src[(y - 3) * src_stride - 2]);
       uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
       uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      int16x8_t t41_0 = vmlaq_n_s16(t40_0, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
-      int16x8_t t41_1 = vmlaq_n_s16(t40_1, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][1]);
+      int16x8_t t41_0 = vmlaq_laneq_s16(t40_0, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int16x8_t t41_1 = vmlaq_laneq_s16(t40_1, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint8x16_t pixels2 = vld1q_u8(&src[(y - 3) * src_stride - 1]);
       uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
       uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      int16x8_t t42_0 = vmlaq_n_s16(t41_0, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
-      int16x8_t t42_1 = vmlaq_n_s16(t41_1, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][2]);
+      int16x8_t t42_0 = vmlaq_laneq_s16(t41_0, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int16x8_t t42_1 = vmlaq_laneq_s16(t41_1, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint8x16_t t26 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
       uint8x16_t pixels3 = vld1q_u8(&src[(y - 3) * src_stride]);
       uint16x8_t t43_0 = vmlal_u8(vreinterpretq_u16_s16(t42_0), vget_low_u8(pixels3),
@@ -1020,24 +1253,20 @@ static inline void one_panel_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t 
       uint8x16_t pixels5 = vld1q_u8(&src[(y - 3) * src_stride + 2]);
       uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
       uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      int16x8_t t45_0 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_0), vreinterpretq_s16_u16(pixels5_0),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
-      int16x8_t t45_1 = vmlaq_n_s16(vreinterpretq_s16_u16(t44_1), vreinterpretq_s16_u16(pixels5_1),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][5]);
+      int16x8_t t45_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t44_0),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int16x8_t t45_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t44_1),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint8x16_t pixels6 = vld1q_u8(&src[(y - 3) * src_stride + 3]);
       uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
       uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      int16x8_t t46_0 = vmlaq_n_s16(t45_0, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
-      int16x8_t t46_1 = vmlaq_n_s16(t45_1, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][6]);
+      int16x8_t t46_0 = vmlaq_laneq_s16(t45_0, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int16x8_t t46_1 = vmlaq_laneq_s16(t45_1, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint8x16_t pixels7 = vld1q_u8(&src[(y - 3) * src_stride + 4]);
       uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
       uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      int16x8_t t47_0 = vmlaq_n_s16(t46_0, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
-      int16x8_t t47_1 = vmlaq_n_s16(t46_1, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t15, 0, 63)][7]);
+      int16x8_t t47_0 = vmlaq_laneq_s16(t46_0, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int16x8_t t47_1 = vmlaq_laneq_s16(t46_1, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t t49_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t47_0), k13770);
       uint16x8_t t49_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t47_1), k13770);
       uint8x16_t t50_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t49_sat_0, 7), t49_sat_1, 7);
@@ -1049,28 +1278,25 @@ static inline void one_panel_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t 
     int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
       int32_t t13 = (filter * 16) + my;
+      int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
       uint8x16_t pixels0_2 = vld1q_u8(&mid[y][0]);
       uint16x8_t pixels0_0_2 = vmovl_u8(vget_low_u8(pixels0_2));
       uint16x8_t pixels0_1_2 = vmovl_high_u8(pixels0_2);
-      int16x8_t t39_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
-      int16x8_t t39_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_1_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      int16x8_t t39_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_0_2), taps_2, 0);
+      int16x8_t t39_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_1_2), taps_2, 0);
       uint8x16_t pixels1_2 = vld1q_u8(&mid[y + 1][0]);
       uint16x8_t pixels1_0_2 = vmovl_u8(vget_low_u8(pixels1_2));
       uint16x8_t pixels1_1_2 = vmovl_high_u8(pixels1_2);
-      int16x8_t t40_0_2 = vmlaq_n_s16(t39_0, vreinterpretq_s16_u16(pixels1_0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
-      int16x8_t t40_1_2 = vmlaq_n_s16(t39_1, vreinterpretq_s16_u16(pixels1_1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int16x8_t t40_0_2 = vmlaq_laneq_s16(t39_0, vreinterpretq_s16_u16(pixels1_0_2), taps_2, 1);
+      int16x8_t t40_1_2 = vmlaq_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels1_1_2), taps_2, 1);
       uint8x16_t pixels2_2 = vld1q_u8(&mid[y + 2][0]);
       uint16x8_t pixels2_0_2 = vmovl_u8(vget_low_u8(pixels2_2));
       uint16x8_t pixels2_1_2 = vmovl_high_u8(pixels2_2);
-      int16x8_t t41_0_2 = vmlaq_n_s16(t40_0_2, vreinterpretq_s16_u16(pixels2_0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
-      int16x8_t t41_1_2 = vmlaq_n_s16(t40_1_2, vreinterpretq_s16_u16(pixels2_1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int16x8_t t41_0_2 = vmlaq_laneq_s16(t40_0_2, vreinterpretq_s16_u16(pixels2_0_2), taps_2, 2);
+      int16x8_t t41_1_2 = vmlaq_laneq_s16(t40_1_2, vreinterpretq_s16_u16(pixels2_1_2), taps_2, 2);
       uint8x16_t t24 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       uint8x16_t pixels3_2 = vld1q_u8(&mid[y + 3][0]);
       uint16x8_t t42_0_2 = vmlal_u8(vreinterpretq_u16_s16(t41_0_2), vget_low_u8(pixels3_2),
@@ -1083,24 +1309,20 @@ static inline void one_panel_vp9_mc_32hv_avg__neon_full(uint8_t *dst, ptrdiff_t 
       uint8x16_t pixels5_2 = vld1q_u8(&mid[y + 5][0]);
       uint16x8_t pixels5_0_2 = vmovl_u8(vget_low_u8(pixels5_2));
       uint16x8_t pixels5_1_2 = vmovl_high_u8(pixels5_2);
-      int16x8_t t44_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_0_2),
-          vreinterpretq_s16_u16(pixels5_0_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
-      int16x8_t t44_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t43_1_2),
-          vreinterpretq_s16_u16(pixels5_1_2), (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44_0_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43_0_2),
+          vreinterpretq_s16_u16(pixels5_0_2), taps_2, 5);
+      int16x8_t t44_1_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43_1_2),
+          vreinterpretq_s16_u16(pixels5_1_2), taps_2, 5);
       uint8x16_t pixels6_2 = vld1q_u8(&mid[y + 6][0]);
       uint16x8_t pixels6_0_2 = vmovl_u8(vget_low_u8(pixels6_2));
       uint16x8_t pixels6_1_2 = vmovl_high_u8(pixels6_2);
-      int16x8_t t45_0_2 = vmlaq_n_s16(t44_0_2, vreinterpretq_s16_u16(pixels6_0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
-      int16x8_t t45_1_2 = vmlaq_n_s16(t44_1_2, vreinterpretq_s16_u16(pixels6_1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int16x8_t t45_0_2 = vmlaq_laneq_s16(t44_0_2, vreinterpretq_s16_u16(pixels6_0_2), taps_2, 6);
+      int16x8_t t45_1_2 = vmlaq_laneq_s16(t44_1_2, vreinterpretq_s16_u16(pixels6_1_2), taps_2, 6);
       uint8x16_t pixels7_2 = vld1q_u8(&mid[y + 7][0]);
       uint16x8_t pixels7_0_2 = vmovl_u8(vget_low_u8(pixels7_2));
       uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_2);
-      int16x8_t t46_0_2 = vmlaq_n_s16(t45_0_2, vreinterpretq_s16_u16(pixels7_0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
-      int16x8_t t46_1_2 = vmlaq_n_s16(t45_1_2, vreinterpretq_s16_u16(pixels7_1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int16x8_t t46_0_2 = vmlaq_laneq_s16(t45_0_2, vreinterpretq_s16_u16(pixels7_0_2), taps_2, 7);
+      int16x8_t t46_1_2 = vmlaq_laneq_s16(t45_1_2, vreinterpretq_s16_u16(pixels7_1_2), taps_2, 7);
       uint16x8_t t48_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t46_0_2), k13770_2);
       uint16x8_t t48_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t46_1_2), k13770_2);
       uint8x16_t t49_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t48_sat_0, 7), t48_sat_1, 7);

@@ -11,6 +11,7 @@
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/neon_narrow.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -83,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash ce899aff6420deaf
+ * Class rows8 (8 <= rows <= 8), input hash a9295990054f413e
  */
 static inline void panel_of_all_vp9_mc_32hv_avg_high__neon_rows8(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
@@ -95,76 +96,65 @@ static inline void panel_of_all_vp9_mc_32hv_avg_high__neon_rows8(uint16_t *dst,
   const uint16_t *const src_above2 = (const uint16_t *)((const uint8_t *)src_above1 - src_stride);
   const uint16_t *const src_above3 = (const uint16_t *)((const uint8_t *)src_above2 - src_stride);
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)(src_above3))[-3]);
   uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)(src_above3))[5]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0), (int16_t)t18);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), (int16_t)t18);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)(src_above3))[-2]);
   uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)(src_above3))[6]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), (int16_t)t20);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)t20);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)(src_above3))[-1]);
   uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)(src_above3))[7]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t24);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t24);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
   uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)(src_above3))[8]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0, (uint16_t)t28);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)t28);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)(src_above3))[1]);
   uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)(src_above3))[9]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)t32);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1), (uint16_t)t32);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)(src_above3))[2]);
   uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)(src_above3))[10]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t36);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t36);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)(src_above3))[3]);
   uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)(src_above3))[11]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t40);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t40);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)(src_above3))[4]);
   uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)(src_above3))[12]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t44);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t44);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -175,396 +165,420 @@ static inline void panel_of_all_vp9_mc_32hv_avg_high__neon_rows8(uint16_t *dst,
   uint16x8_t t50_1 = vminq_u16(value_sat_1, t5_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   uint16x8_t pixels0_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[5]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_2), (int16_t)t18);
-  int32x4_t t59_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), (int16_t)t18);
-  int32x4_t t59_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_2), taps, 0);
+  int32x4_t t59_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_2)), taps, 0);
+  int32x4_t t59_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_2), taps, 0);
   uint16x8_t pixels1_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-2]);
   uint16x8_t pixels1_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[6]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_0_2), (int16_t)t20);
-  int32x4_t t61_2 = vmlal_n_s16(t59_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)),
-      (int16_t)t20);
-  int32x4_t t61_3 = vmlal_high_n_s16(t59_3, vreinterpretq_s16_u16(pixels1_1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_2)), taps,
+      1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_0_2), taps, 1);
+  int32x4_t t61_2 = vmlal_laneq_s16(t59_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_2)), taps,
+      1);
+  int32x4_t t61_3 = vmlal_high_laneq_s16(t59_3, vreinterpretq_s16_u16(pixels1_1_2), taps, 1);
   uint16x8_t pixels2_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-1]);
   uint16x8_t pixels2_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[7]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_0_2), (int16_t)t24);
-  int32x4_t t63_2 = vmlal_n_s16(t61_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)),
-      (int16_t)t24);
-  int32x4_t t63_3 = vmlal_high_n_s16(t61_3, vreinterpretq_s16_u16(pixels2_1_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_2)), taps,
+      2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_0_2), taps, 2);
+  int32x4_t t63_2 = vmlal_laneq_s16(t61_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_2)), taps,
+      2);
+  int32x4_t t63_3 = vmlal_high_laneq_s16(t61_3, vreinterpretq_s16_u16(pixels2_1_2), taps, 2);
   uint16x8_t pixels3_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
   uint16x8_t pixels3_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[8]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_0_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_0_2, (uint16_t)t28);
-  uint32x4_t t65_2 = vmlal_n_u16(vreinterpretq_u32_s32(t63_2), vget_low_u16(pixels3_1_2),
-      (uint16_t)t28);
-  uint32x4_t t65_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_3), pixels3_1_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_0_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_0_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_2), vget_low_u16(pixels3_1_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_3), pixels3_1_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[1]);
   uint16x8_t pixels4_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[9]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_0_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_0_2, (uint16_t)t32);
-  uint32x4_t t67_2 = vmlal_n_u16(t65_2, vget_low_u16(pixels4_1_2), (uint16_t)t32);
-  uint32x4_t t67_3 = vmlal_high_n_u16(t65_3, pixels4_1_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_0_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_0_2, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t67_2 = vmlal_laneq_u16(t65_2, vget_low_u16(pixels4_1_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_3 = vmlal_high_laneq_u16(t65_3, pixels4_1_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[2]);
   uint16x8_t pixels5_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[10]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_0_2), (int16_t)t36);
-  int32x4_t t69_2 = vmlal_n_s16(vreinterpretq_s32_u32(t67_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), (int16_t)t36);
-  int32x4_t t69_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_3),
-      vreinterpretq_s16_u16(pixels5_1_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_0_2), taps, 5);
+  int32x4_t t69_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_2)), taps, 5);
+  int32x4_t t69_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_3),
+      vreinterpretq_s16_u16(pixels5_1_2), taps, 5);
   uint16x8_t pixels6_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[3]);
   uint16x8_t pixels6_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[11]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_0_2), (int16_t)t40);
-  int32x4_t t71_2 = vmlal_n_s16(t69_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)),
-      (int16_t)t40);
-  int32x4_t t71_3 = vmlal_high_n_s16(t69_3, vreinterpretq_s16_u16(pixels6_1_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_2)), taps,
+      6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_0_2), taps, 6);
+  int32x4_t t71_2 = vmlal_laneq_s16(t69_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_2)), taps,
+      6);
+  int32x4_t t71_3 = vmlal_high_laneq_s16(t69_3, vreinterpretq_s16_u16(pixels6_1_2), taps, 6);
   uint16x8_t pixels7_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[4]);
   uint16x8_t pixels7_1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[12]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t44);
-  int32x4_t t73_2 = vmlal_n_s16(t71_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t44);
-  int32x4_t t73_3 = vmlal_high_n_s16(t71_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+  int32x4_t t73_2 = vmlal_laneq_s16(t71_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      7);
+  int32x4_t t73_3 = vmlal_high_laneq_s16(t71_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
   uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_2, t73_3, 7);
   uint16x8_t t77_0 = vminq_u16(value_sat_0_2, t5_0);
   uint16x8_t t77_1 = vminq_u16(value_sat_1_2, t5_1);
   uint16x8_t pixels0_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-3]);
   uint16x8_t pixels0_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[5]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_3), (int16_t)t18);
-  int32x4_t t86_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), (int16_t)t18);
-  int32x4_t t86_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_3), taps, 0);
+  int32x4_t t86_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_3)), taps, 0);
+  int32x4_t t86_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_3), taps, 0);
   uint16x8_t pixels1_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-2]);
   uint16x8_t pixels1_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[6]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_0_3), (int16_t)t20);
-  int32x4_t t88_2 = vmlal_n_s16(t86_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)),
-      (int16_t)t20);
-  int32x4_t t88_3 = vmlal_high_n_s16(t86_3, vreinterpretq_s16_u16(pixels1_1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_3)), taps,
+      1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_0_3), taps, 1);
+  int32x4_t t88_2 = vmlal_laneq_s16(t86_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_3)), taps,
+      1);
+  int32x4_t t88_3 = vmlal_high_laneq_s16(t86_3, vreinterpretq_s16_u16(pixels1_1_3), taps, 1);
   uint16x8_t pixels2_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-1]);
   uint16x8_t pixels2_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[7]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_0_3), (int16_t)t24);
-  int32x4_t t90_2 = vmlal_n_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)),
-      (int16_t)t24);
-  int32x4_t t90_3 = vmlal_high_n_s16(t88_3, vreinterpretq_s16_u16(pixels2_1_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_3)), taps,
+      2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_0_3), taps, 2);
+  int32x4_t t90_2 = vmlal_laneq_s16(t88_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_3)), taps,
+      2);
+  int32x4_t t90_3 = vmlal_high_laneq_s16(t88_3, vreinterpretq_s16_u16(pixels2_1_3), taps, 2);
   uint16x8_t pixels3_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
   uint16x8_t pixels3_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[8]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_0_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_0_3, (uint16_t)t28);
-  uint32x4_t t92_2 = vmlal_n_u16(vreinterpretq_u32_s32(t90_2), vget_low_u16(pixels3_1_3),
-      (uint16_t)t28);
-  uint32x4_t t92_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_3), pixels3_1_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_0_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_0_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_2), vget_low_u16(pixels3_1_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_3), pixels3_1_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[1]);
   uint16x8_t pixels4_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[9]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_0_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_0_3, (uint16_t)t32);
-  uint32x4_t t94_2 = vmlal_n_u16(t92_2, vget_low_u16(pixels4_1_3), (uint16_t)t32);
-  uint32x4_t t94_3 = vmlal_high_n_u16(t92_3, pixels4_1_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_0_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_0_3, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t94_2 = vmlal_laneq_u16(t92_2, vget_low_u16(pixels4_1_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_3 = vmlal_high_laneq_u16(t92_3, pixels4_1_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[2]);
   uint16x8_t pixels5_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[10]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_0_3), (int16_t)t36);
-  int32x4_t t96_2 = vmlal_n_s16(vreinterpretq_s32_u32(t94_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), (int16_t)t36);
-  int32x4_t t96_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_3),
-      vreinterpretq_s16_u16(pixels5_1_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_0_3), taps, 5);
+  int32x4_t t96_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_3)), taps, 5);
+  int32x4_t t96_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_3),
+      vreinterpretq_s16_u16(pixels5_1_3), taps, 5);
   uint16x8_t pixels6_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[3]);
   uint16x8_t pixels6_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[11]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_0_3), (int16_t)t40);
-  int32x4_t t98_2 = vmlal_n_s16(t96_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)),
-      (int16_t)t40);
-  int32x4_t t98_3 = vmlal_high_n_s16(t96_3, vreinterpretq_s16_u16(pixels6_1_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_3)), taps,
+      6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_0_3), taps, 6);
+  int32x4_t t98_2 = vmlal_laneq_s16(t96_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_3)), taps,
+      6);
+  int32x4_t t98_3 = vmlal_high_laneq_s16(t96_3, vreinterpretq_s16_u16(pixels6_1_3), taps, 6);
   uint16x8_t pixels7_0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[4]);
   uint16x8_t pixels7_1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[12]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t44);
-  int32x4_t t100_2 = vmlal_n_s16(t98_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t44);
-  int32x4_t t100_3 = vmlal_high_n_s16(t98_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 7);
+  int32x4_t t100_2 = vmlal_laneq_s16(t98_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps,
+      7);
+  int32x4_t t100_3 = vmlal_high_laneq_s16(t98_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 7);
   uint16x8_t value_sat_0_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t value_sat_1_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_2, t100_3, 7);
   uint16x8_t t104_0 = vminq_u16(value_sat_0_3, t5_0);
   uint16x8_t t104_1 = vminq_u16(value_sat_1_3, t5_1);
   uint16x8_t pixels0_0_4 = vld1q_u16(&((const uint16_t *)(src))[-3]);
   uint16x8_t pixels0_1_4 = vld1q_u16(&((const uint16_t *)(src))[5]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_4), (int16_t)t18);
-  int32x4_t t113_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), (int16_t)t18);
-  int32x4_t t113_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_4), taps, 0);
+  int32x4_t t113_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_4)), taps, 0);
+  int32x4_t t113_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_4), taps, 0);
   uint16x8_t pixels1_0_4 = vld1q_u16(&((const uint16_t *)(src))[-2]);
   uint16x8_t pixels1_1_4 = vld1q_u16(&((const uint16_t *)(src))[6]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_0_4), (int16_t)t20);
-  int32x4_t t115_2 = vmlal_n_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
-      (int16_t)t20);
-  int32x4_t t115_3 = vmlal_high_n_s16(t113_3, vreinterpretq_s16_u16(pixels1_1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_4)),
+      taps, 1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_0_4), taps, 1);
+  int32x4_t t115_2 = vmlal_laneq_s16(t113_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_4)),
+      taps, 1);
+  int32x4_t t115_3 = vmlal_high_laneq_s16(t113_3, vreinterpretq_s16_u16(pixels1_1_4), taps, 1);
   uint16x8_t pixels2_0_4 = vld1q_u16(&((const uint16_t *)(src))[-1]);
   uint16x8_t pixels2_1_4 = vld1q_u16(&((const uint16_t *)(src))[7]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_0_4), (int16_t)t24);
-  int32x4_t t117_2 = vmlal_n_s16(t115_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
-      (int16_t)t24);
-  int32x4_t t117_3 = vmlal_high_n_s16(t115_3, vreinterpretq_s16_u16(pixels2_1_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_4)),
+      taps, 2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_0_4), taps, 2);
+  int32x4_t t117_2 = vmlal_laneq_s16(t115_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_4)),
+      taps, 2);
+  int32x4_t t117_3 = vmlal_high_laneq_s16(t115_3, vreinterpretq_s16_u16(pixels2_1_4), taps, 2);
   uint16x8_t pixels3_0_4 = vld1q_u16(&((const uint16_t *)(src))[0]);
   uint16x8_t pixels3_1_4 = vld1q_u16(&((const uint16_t *)(src))[8]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_0_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_0_4, (uint16_t)t28);
-  uint32x4_t t119_2 = vmlal_n_u16(vreinterpretq_u32_s32(t117_2), vget_low_u16(pixels3_1_4),
-      (uint16_t)t28);
-  uint32x4_t t119_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_3), pixels3_1_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_0_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_0_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_2), vget_low_u16(pixels3_1_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_3), pixels3_1_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_4 = vld1q_u16(&((const uint16_t *)(src))[1]);
   uint16x8_t pixels4_1_4 = vld1q_u16(&((const uint16_t *)(src))[9]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_0_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_0_4, (uint16_t)t32);
-  uint32x4_t t121_2 = vmlal_n_u16(t119_2, vget_low_u16(pixels4_1_4), (uint16_t)t32);
-  uint32x4_t t121_3 = vmlal_high_n_u16(t119_3, pixels4_1_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_0_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_0_4, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_2 = vmlal_laneq_u16(t119_2, vget_low_u16(pixels4_1_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t121_3 = vmlal_high_laneq_u16(t119_3, pixels4_1_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_4 = vld1q_u16(&((const uint16_t *)(src))[2]);
   uint16x8_t pixels5_1_4 = vld1q_u16(&((const uint16_t *)(src))[10]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_0_4), (int16_t)t36);
-  int32x4_t t123_2 = vmlal_n_s16(vreinterpretq_s32_u32(t121_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), (int16_t)t36);
-  int32x4_t t123_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_3),
-      vreinterpretq_s16_u16(pixels5_1_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_0_4), taps, 5);
+  int32x4_t t123_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_4)), taps, 5);
+  int32x4_t t123_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_3),
+      vreinterpretq_s16_u16(pixels5_1_4), taps, 5);
   uint16x8_t pixels6_0_4 = vld1q_u16(&((const uint16_t *)(src))[3]);
   uint16x8_t pixels6_1_4 = vld1q_u16(&((const uint16_t *)(src))[11]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_0_4), (int16_t)t40);
-  int32x4_t t125_2 = vmlal_n_s16(t123_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
-      (int16_t)t40);
-  int32x4_t t125_3 = vmlal_high_n_s16(t123_3, vreinterpretq_s16_u16(pixels6_1_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_4)),
+      taps, 6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_0_4), taps, 6);
+  int32x4_t t125_2 = vmlal_laneq_s16(t123_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_4)),
+      taps, 6);
+  int32x4_t t125_3 = vmlal_high_laneq_s16(t123_3, vreinterpretq_s16_u16(pixels6_1_4), taps, 6);
   uint16x8_t pixels7_0_4 = vld1q_u16(&((const uint16_t *)(src))[4]);
   uint16x8_t pixels7_1_4 = vld1q_u16(&((const uint16_t *)(src))[12]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t44);
-  int32x4_t t127_2 = vmlal_n_s16(t125_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t44);
-  int32x4_t t127_3 = vmlal_high_n_s16(t125_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 7);
+  int32x4_t t127_2 = vmlal_laneq_s16(t125_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 7);
+  int32x4_t t127_3 = vmlal_high_laneq_s16(t125_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 7);
   uint16x8_t value_sat_0_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t value_sat_1_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_2, t127_3, 7);
   uint16x8_t t131_0 = vminq_u16(value_sat_0_4, t5_0);
   uint16x8_t t131_1 = vminq_u16(value_sat_1_4, t5_1);
   uint16x8_t pixels0_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
   uint16x8_t pixels0_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[5]);
-  int32x4_t t140_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), (int16_t)t18);
-  int32x4_t t140_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_5), (int16_t)t18);
-  int32x4_t t140_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), (int16_t)t18);
-  int32x4_t t140_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_5), (int16_t)t18);
+  int32x4_t t140_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_5)), taps, 0);
+  int32x4_t t140_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_5), taps, 0);
+  int32x4_t t140_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_5)), taps, 0);
+  int32x4_t t140_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_5), taps, 0);
   uint16x8_t pixels1_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
   uint16x8_t pixels1_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[6]);
-  int32x4_t t142_0 = vmlal_n_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
-      (int16_t)t20);
-  int32x4_t t142_1 = vmlal_high_n_s16(t140_1, vreinterpretq_s16_u16(pixels1_0_5), (int16_t)t20);
-  int32x4_t t142_2 = vmlal_n_s16(t140_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
-      (int16_t)t20);
-  int32x4_t t142_3 = vmlal_high_n_s16(t140_3, vreinterpretq_s16_u16(pixels1_1_5), (int16_t)t20);
+  int32x4_t t142_0 = vmlal_laneq_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_5)),
+      taps, 1);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(t140_1, vreinterpretq_s16_u16(pixels1_0_5), taps, 1);
+  int32x4_t t142_2 = vmlal_laneq_s16(t140_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_5)),
+      taps, 1);
+  int32x4_t t142_3 = vmlal_high_laneq_s16(t140_3, vreinterpretq_s16_u16(pixels1_1_5), taps, 1);
   uint16x8_t pixels2_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
   uint16x8_t pixels2_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[7]);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
-      (int16_t)t24);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels2_0_5), (int16_t)t24);
-  int32x4_t t144_2 = vmlal_n_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
-      (int16_t)t24);
-  int32x4_t t144_3 = vmlal_high_n_s16(t142_3, vreinterpretq_s16_u16(pixels2_1_5), (int16_t)t24);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_5)),
+      taps, 2);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels2_0_5), taps, 2);
+  int32x4_t t144_2 = vmlal_laneq_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_5)),
+      taps, 2);
+  int32x4_t t144_3 = vmlal_high_laneq_s16(t142_3, vreinterpretq_s16_u16(pixels2_1_5), taps, 2);
   uint16x8_t pixels3_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
   uint16x8_t pixels3_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[8]);
-  uint32x4_t t146_0 = vmlal_n_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_0_5),
-      (uint16_t)t28);
-  uint32x4_t t146_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_1), pixels3_0_5, (uint16_t)t28);
-  uint32x4_t t146_2 = vmlal_n_u16(vreinterpretq_u32_s32(t144_2), vget_low_u16(pixels3_1_5),
-      (uint16_t)t28);
-  uint32x4_t t146_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_3), pixels3_1_5, (uint16_t)t28);
+  uint32x4_t t146_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_0_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_1), pixels3_0_5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_2), vget_low_u16(pixels3_1_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_3), pixels3_1_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
   uint16x8_t pixels4_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[9]);
-  uint32x4_t t148_0 = vmlal_n_u16(t146_0, vget_low_u16(pixels4_0_5), (uint16_t)t32);
-  uint32x4_t t148_1 = vmlal_high_n_u16(t146_1, pixels4_0_5, (uint16_t)t32);
-  uint32x4_t t148_2 = vmlal_n_u16(t146_2, vget_low_u16(pixels4_1_5), (uint16_t)t32);
-  uint32x4_t t148_3 = vmlal_high_n_u16(t146_3, pixels4_1_5, (uint16_t)t32);
+  uint32x4_t t148_0 = vmlal_laneq_u16(t146_0, vget_low_u16(pixels4_0_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_1 = vmlal_high_laneq_u16(t146_1, pixels4_0_5, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_2 = vmlal_laneq_u16(t146_2, vget_low_u16(pixels4_1_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t148_3 = vmlal_high_laneq_u16(t146_3, pixels4_1_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
   uint16x8_t pixels5_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[10]);
-  int32x4_t t150_0 = vmlal_n_s16(vreinterpretq_s32_u32(t148_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), (int16_t)t36);
-  int32x4_t t150_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_1),
-      vreinterpretq_s16_u16(pixels5_0_5), (int16_t)t36);
-  int32x4_t t150_2 = vmlal_n_s16(vreinterpretq_s32_u32(t148_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), (int16_t)t36);
-  int32x4_t t150_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_3),
-      vreinterpretq_s16_u16(pixels5_1_5), (int16_t)t36);
+  int32x4_t t150_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_5)), taps, 5);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_1),
+      vreinterpretq_s16_u16(pixels5_0_5), taps, 5);
+  int32x4_t t150_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_5)), taps, 5);
+  int32x4_t t150_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_3),
+      vreinterpretq_s16_u16(pixels5_1_5), taps, 5);
   uint16x8_t pixels6_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
   uint16x8_t pixels6_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[11]);
-  int32x4_t t152_0 = vmlal_n_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
-      (int16_t)t40);
-  int32x4_t t152_1 = vmlal_high_n_s16(t150_1, vreinterpretq_s16_u16(pixels6_0_5), (int16_t)t40);
-  int32x4_t t152_2 = vmlal_n_s16(t150_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
-      (int16_t)t40);
-  int32x4_t t152_3 = vmlal_high_n_s16(t150_3, vreinterpretq_s16_u16(pixels6_1_5), (int16_t)t40);
+  int32x4_t t152_0 = vmlal_laneq_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_5)),
+      taps, 6);
+  int32x4_t t152_1 = vmlal_high_laneq_s16(t150_1, vreinterpretq_s16_u16(pixels6_0_5), taps, 6);
+  int32x4_t t152_2 = vmlal_laneq_s16(t150_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_5)),
+      taps, 6);
+  int32x4_t t152_3 = vmlal_high_laneq_s16(t150_3, vreinterpretq_s16_u16(pixels6_1_5), taps, 6);
   uint16x8_t pixels7_0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
   uint16x8_t pixels7_1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[12]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t44);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t44);
-  int32x4_t t154_2 = vmlal_n_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t44);
-  int32x4_t t154_3 = vmlal_high_n_s16(t152_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t44);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 7);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 7);
+  int32x4_t t154_2 = vmlal_laneq_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 7);
+  int32x4_t t154_3 = vmlal_high_laneq_s16(t152_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 7);
   uint16x8_t value_sat_0_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_0, t154_1, 7);
   uint16x8_t value_sat_1_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_2, t154_3, 7);
   uint16x8_t t158_0 = vminq_u16(value_sat_0_5, t5_0);
   uint16x8_t t158_1 = vminq_u16(value_sat_1_5, t5_1);
   uint16x8_t pixels0_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
   uint16x8_t pixels0_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[5]);
-  int32x4_t t167_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), (int16_t)t18);
-  int32x4_t t167_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_6), (int16_t)t18);
-  int32x4_t t167_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), (int16_t)t18);
-  int32x4_t t167_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_6), (int16_t)t18);
+  int32x4_t t167_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_6)), taps, 0);
+  int32x4_t t167_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_6), taps, 0);
+  int32x4_t t167_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_6)), taps, 0);
+  int32x4_t t167_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_6), taps, 0);
   uint16x8_t pixels1_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
   uint16x8_t pixels1_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[6]);
-  int32x4_t t169_0 = vmlal_n_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
-      (int16_t)t20);
-  int32x4_t t169_1 = vmlal_high_n_s16(t167_1, vreinterpretq_s16_u16(pixels1_0_6), (int16_t)t20);
-  int32x4_t t169_2 = vmlal_n_s16(t167_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
-      (int16_t)t20);
-  int32x4_t t169_3 = vmlal_high_n_s16(t167_3, vreinterpretq_s16_u16(pixels1_1_6), (int16_t)t20);
+  int32x4_t t169_0 = vmlal_laneq_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_6)),
+      taps, 1);
+  int32x4_t t169_1 = vmlal_high_laneq_s16(t167_1, vreinterpretq_s16_u16(pixels1_0_6), taps, 1);
+  int32x4_t t169_2 = vmlal_laneq_s16(t167_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_6)),
+      taps, 1);
+  int32x4_t t169_3 = vmlal_high_laneq_s16(t167_3, vreinterpretq_s16_u16(pixels1_1_6), taps, 1);
   uint16x8_t pixels2_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
   uint16x8_t pixels2_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[7]);
-  int32x4_t t171_0 = vmlal_n_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
-      (int16_t)t24);
-  int32x4_t t171_1 = vmlal_high_n_s16(t169_1, vreinterpretq_s16_u16(pixels2_0_6), (int16_t)t24);
-  int32x4_t t171_2 = vmlal_n_s16(t169_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
-      (int16_t)t24);
-  int32x4_t t171_3 = vmlal_high_n_s16(t169_3, vreinterpretq_s16_u16(pixels2_1_6), (int16_t)t24);
+  int32x4_t t171_0 = vmlal_laneq_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_6)),
+      taps, 2);
+  int32x4_t t171_1 = vmlal_high_laneq_s16(t169_1, vreinterpretq_s16_u16(pixels2_0_6), taps, 2);
+  int32x4_t t171_2 = vmlal_laneq_s16(t169_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_6)),
+      taps, 2);
+  int32x4_t t171_3 = vmlal_high_laneq_s16(t169_3, vreinterpretq_s16_u16(pixels2_1_6), taps, 2);
   uint16x8_t pixels3_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
   uint16x8_t pixels3_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[8]);
-  uint32x4_t t173_0 = vmlal_n_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_0_6),
-      (uint16_t)t28);
-  uint32x4_t t173_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_1), pixels3_0_6, (uint16_t)t28);
-  uint32x4_t t173_2 = vmlal_n_u16(vreinterpretq_u32_s32(t171_2), vget_low_u16(pixels3_1_6),
-      (uint16_t)t28);
-  uint32x4_t t173_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_3), pixels3_1_6, (uint16_t)t28);
+  uint32x4_t t173_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_0_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_1), pixels3_0_6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_2), vget_low_u16(pixels3_1_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_3), pixels3_1_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
   uint16x8_t pixels4_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[9]);
-  uint32x4_t t175_0 = vmlal_n_u16(t173_0, vget_low_u16(pixels4_0_6), (uint16_t)t32);
-  uint32x4_t t175_1 = vmlal_high_n_u16(t173_1, pixels4_0_6, (uint16_t)t32);
-  uint32x4_t t175_2 = vmlal_n_u16(t173_2, vget_low_u16(pixels4_1_6), (uint16_t)t32);
-  uint32x4_t t175_3 = vmlal_high_n_u16(t173_3, pixels4_1_6, (uint16_t)t32);
+  uint32x4_t t175_0 = vmlal_laneq_u16(t173_0, vget_low_u16(pixels4_0_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_1 = vmlal_high_laneq_u16(t173_1, pixels4_0_6, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_2 = vmlal_laneq_u16(t173_2, vget_low_u16(pixels4_1_6),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t175_3 = vmlal_high_laneq_u16(t173_3, pixels4_1_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
   uint16x8_t pixels5_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[10]);
-  int32x4_t t177_0 = vmlal_n_s16(vreinterpretq_s32_u32(t175_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), (int16_t)t36);
-  int32x4_t t177_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_1),
-      vreinterpretq_s16_u16(pixels5_0_6), (int16_t)t36);
-  int32x4_t t177_2 = vmlal_n_s16(vreinterpretq_s32_u32(t175_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), (int16_t)t36);
-  int32x4_t t177_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_3),
-      vreinterpretq_s16_u16(pixels5_1_6), (int16_t)t36);
+  int32x4_t t177_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_6)), taps, 5);
+  int32x4_t t177_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_1),
+      vreinterpretq_s16_u16(pixels5_0_6), taps, 5);
+  int32x4_t t177_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_6)), taps, 5);
+  int32x4_t t177_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_3),
+      vreinterpretq_s16_u16(pixels5_1_6), taps, 5);
   uint16x8_t pixels6_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
   uint16x8_t pixels6_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[11]);
-  int32x4_t t179_0 = vmlal_n_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
-      (int16_t)t40);
-  int32x4_t t179_1 = vmlal_high_n_s16(t177_1, vreinterpretq_s16_u16(pixels6_0_6), (int16_t)t40);
-  int32x4_t t179_2 = vmlal_n_s16(t177_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
-      (int16_t)t40);
-  int32x4_t t179_3 = vmlal_high_n_s16(t177_3, vreinterpretq_s16_u16(pixels6_1_6), (int16_t)t40);
+  int32x4_t t179_0 = vmlal_laneq_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_6)),
+      taps, 6);
+  int32x4_t t179_1 = vmlal_high_laneq_s16(t177_1, vreinterpretq_s16_u16(pixels6_0_6), taps, 6);
+  int32x4_t t179_2 = vmlal_laneq_s16(t177_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_6)),
+      taps, 6);
+  int32x4_t t179_3 = vmlal_high_laneq_s16(t177_3, vreinterpretq_s16_u16(pixels6_1_6), taps, 6);
   uint16x8_t pixels7_0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
   uint16x8_t pixels7_1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[12]);
-  int32x4_t t181_0 = vmlal_n_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t44);
-  int32x4_t t181_1 = vmlal_high_n_s16(t179_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t44);
-  int32x4_t t181_2 = vmlal_n_s16(t179_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t44);
-  int32x4_t t181_3 = vmlal_high_n_s16(t179_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t44);
+  int32x4_t t181_0 = vmlal_laneq_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 7);
+  int32x4_t t181_1 = vmlal_high_laneq_s16(t179_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 7);
+  int32x4_t t181_2 = vmlal_laneq_s16(t179_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 7);
+  int32x4_t t181_3 = vmlal_high_laneq_s16(t179_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 7);
   uint16x8_t value_sat_0_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_0, t181_1, 7);
   uint16x8_t value_sat_1_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_2, t181_3, 7);
   uint16x8_t t185_0 = vminq_u16(value_sat_0_6, t5_0);
   uint16x8_t t185_1 = vminq_u16(value_sat_1_6, t5_1);
   uint16x8_t pixels0_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
   uint16x8_t pixels0_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[5]);
-  int32x4_t t194_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), (int16_t)t18);
-  int32x4_t t194_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_7), (int16_t)t18);
-  int32x4_t t194_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), (int16_t)t18);
-  int32x4_t t194_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_7), (int16_t)t18);
+  int32x4_t t194_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_7)), taps, 0);
+  int32x4_t t194_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_7), taps, 0);
+  int32x4_t t194_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_7)), taps, 0);
+  int32x4_t t194_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_7), taps, 0);
   uint16x8_t pixels1_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
   uint16x8_t pixels1_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[6]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
-      (int16_t)t20);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels1_0_7), (int16_t)t20);
-  int32x4_t t196_2 = vmlal_n_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
-      (int16_t)t20);
-  int32x4_t t196_3 = vmlal_high_n_s16(t194_3, vreinterpretq_s16_u16(pixels1_1_7), (int16_t)t20);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_7)),
+      taps, 1);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels1_0_7), taps, 1);
+  int32x4_t t196_2 = vmlal_laneq_s16(t194_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_7)),
+      taps, 1);
+  int32x4_t t196_3 = vmlal_high_laneq_s16(t194_3, vreinterpretq_s16_u16(pixels1_1_7), taps, 1);
   uint16x8_t pixels2_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
   uint16x8_t pixels2_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[7]);
-  int32x4_t t198_0 = vmlal_n_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
-      (int16_t)t24);
-  int32x4_t t198_1 = vmlal_high_n_s16(t196_1, vreinterpretq_s16_u16(pixels2_0_7), (int16_t)t24);
-  int32x4_t t198_2 = vmlal_n_s16(t196_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
-      (int16_t)t24);
-  int32x4_t t198_3 = vmlal_high_n_s16(t196_3, vreinterpretq_s16_u16(pixels2_1_7), (int16_t)t24);
+  int32x4_t t198_0 = vmlal_laneq_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_7)),
+      taps, 2);
+  int32x4_t t198_1 = vmlal_high_laneq_s16(t196_1, vreinterpretq_s16_u16(pixels2_0_7), taps, 2);
+  int32x4_t t198_2 = vmlal_laneq_s16(t196_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_7)),
+      taps, 2);
+  int32x4_t t198_3 = vmlal_high_laneq_s16(t196_3, vreinterpretq_s16_u16(pixels2_1_7), taps, 2);
   uint16x8_t pixels3_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
   uint16x8_t pixels3_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[8]);
-  uint32x4_t t200_0 = vmlal_n_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_0_7),
-      (uint16_t)t28);
-  uint32x4_t t200_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_1), pixels3_0_7, (uint16_t)t28);
-  uint32x4_t t200_2 = vmlal_n_u16(vreinterpretq_u32_s32(t198_2), vget_low_u16(pixels3_1_7),
-      (uint16_t)t28);
-  uint32x4_t t200_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_3), pixels3_1_7, (uint16_t)t28);
+  uint32x4_t t200_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_0_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_1), pixels3_0_7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_2), vget_low_u16(pixels3_1_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_3), pixels3_1_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
   uint16x8_t pixels4_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[9]);
-  uint32x4_t t202_0 = vmlal_n_u16(t200_0, vget_low_u16(pixels4_0_7), (uint16_t)t32);
-  uint32x4_t t202_1 = vmlal_high_n_u16(t200_1, pixels4_0_7, (uint16_t)t32);
-  uint32x4_t t202_2 = vmlal_n_u16(t200_2, vget_low_u16(pixels4_1_7), (uint16_t)t32);
-  uint32x4_t t202_3 = vmlal_high_n_u16(t200_3, pixels4_1_7, (uint16_t)t32);
+  uint32x4_t t202_0 = vmlal_laneq_u16(t200_0, vget_low_u16(pixels4_0_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_1 = vmlal_high_laneq_u16(t200_1, pixels4_0_7, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_2 = vmlal_laneq_u16(t200_2, vget_low_u16(pixels4_1_7),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t202_3 = vmlal_high_laneq_u16(t200_3, pixels4_1_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
   uint16x8_t pixels5_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[10]);
-  int32x4_t t204_0 = vmlal_n_s16(vreinterpretq_s32_u32(t202_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), (int16_t)t36);
-  int32x4_t t204_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_1),
-      vreinterpretq_s16_u16(pixels5_0_7), (int16_t)t36);
-  int32x4_t t204_2 = vmlal_n_s16(vreinterpretq_s32_u32(t202_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), (int16_t)t36);
-  int32x4_t t204_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_3),
-      vreinterpretq_s16_u16(pixels5_1_7), (int16_t)t36);
+  int32x4_t t204_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0_7)), taps, 5);
+  int32x4_t t204_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_1),
+      vreinterpretq_s16_u16(pixels5_0_7), taps, 5);
+  int32x4_t t204_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1_7)), taps, 5);
+  int32x4_t t204_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_3),
+      vreinterpretq_s16_u16(pixels5_1_7), taps, 5);
   uint16x8_t pixels6_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
   uint16x8_t pixels6_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[11]);
-  int32x4_t t206_0 = vmlal_n_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
-      (int16_t)t40);
-  int32x4_t t206_1 = vmlal_high_n_s16(t204_1, vreinterpretq_s16_u16(pixels6_0_7), (int16_t)t40);
-  int32x4_t t206_2 = vmlal_n_s16(t204_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
-      (int16_t)t40);
-  int32x4_t t206_3 = vmlal_high_n_s16(t204_3, vreinterpretq_s16_u16(pixels6_1_7), (int16_t)t40);
+  int32x4_t t206_0 = vmlal_laneq_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_7)),
+      taps, 6);
+  int32x4_t t206_1 = vmlal_high_laneq_s16(t204_1, vreinterpretq_s16_u16(pixels6_0_7), taps, 6);
+  int32x4_t t206_2 = vmlal_laneq_s16(t204_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_7)),
+      taps, 6);
+  int32x4_t t206_3 = vmlal_high_laneq_s16(t204_3, vreinterpretq_s16_u16(pixels6_1_7), taps, 6);
   uint16x8_t pixels7_0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
   uint16x8_t pixels7_1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[12]);
-  int32x4_t t208_0 = vmlal_n_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t44);
-  int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t44);
-  int32x4_t t208_2 = vmlal_n_s16(t206_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t44);
-  int32x4_t t208_3 = vmlal_high_n_s16(t206_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t44);
+  int32x4_t t208_0 = vmlal_laneq_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 7);
+  int32x4_t t208_1 = vmlal_high_laneq_s16(t206_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 7);
+  int32x4_t t208_2 = vmlal_laneq_s16(t206_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 7);
+  int32x4_t t208_3 = vmlal_high_laneq_s16(t206_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 7);
   uint16x8_t value_sat_0_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_2, t208_3, 7);
   uint16x8_t t212_0 = vminq_u16(value_sat_0_7, t5_0);
@@ -589,80 +603,73 @@ static inline void panel_of_all_vp9_mc_32hv_avg_high__neon_rows8(uint16_t *dst,
     uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
     uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
     int32_t t16_2 = (filter * 16) + mx;
-    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
+    int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t16_2, 0, 63)][0]);
     uint16x8_t pixels0_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
     uint16x8_t pixels0_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[5]);
-    int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)),
-        (int16_t)t18_2);
-    int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_8), (int16_t)t18_2);
-    int32x4_t t221_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)),
-        (int16_t)t18_2);
-    int32x4_t t221_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_8), (int16_t)t18_2);
+    int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_8)), taps_2, 0);
+    int32x4_t t221_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_8), taps_2, 0);
+    int32x4_t t221_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_8)), taps_2, 0);
+    int32x4_t t221_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_8), taps_2, 0);
     uint16x8_t pixels1_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
     uint16x8_t pixels1_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[6]);
-    int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
-        (int16_t)t20_2);
-    int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), (int16_t)t20_2);
-    int32x4_t t223_2 = vmlal_n_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
-        (int16_t)t20_2);
-    int32x4_t t223_3 = vmlal_high_n_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), (int16_t)t20_2);
+    int32x4_t t223_0 = vmlal_laneq_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_8)),
+        taps_2, 1);
+    int32x4_t t223_1 = vmlal_high_laneq_s16(t221_1, vreinterpretq_s16_u16(pixels1_0_8), taps_2, 1);
+    int32x4_t t223_2 = vmlal_laneq_s16(t221_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_8)),
+        taps_2, 1);
+    int32x4_t t223_3 = vmlal_high_laneq_s16(t221_3, vreinterpretq_s16_u16(pixels1_1_8), taps_2, 1);
     uint16x8_t pixels2_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
     uint16x8_t pixels2_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[7]);
-    int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
-        (int16_t)t24_2);
-    int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), (int16_t)t24_2);
-    int32x4_t t225_2 = vmlal_n_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
-        (int16_t)t24_2);
-    int32x4_t t225_3 = vmlal_high_n_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), (int16_t)t24_2);
+    int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_8)),
+        taps_2, 2);
+    int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, vreinterpretq_s16_u16(pixels2_0_8), taps_2, 2);
+    int32x4_t t225_2 = vmlal_laneq_s16(t223_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_8)),
+        taps_2, 2);
+    int32x4_t t225_3 = vmlal_high_laneq_s16(t223_3, vreinterpretq_s16_u16(pixels2_1_8), taps_2, 2);
     uint16x8_t pixels3_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
     uint16x8_t pixels3_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-    uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
-        (uint16_t)t28_2);
-    uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8,
-        (uint16_t)t28_2);
-    uint32x4_t t227_2 = vmlal_n_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
-        (uint16_t)t28_2);
-    uint32x4_t t227_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8,
-        (uint16_t)t28_2);
+    uint32x4_t t227_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_0_8),
+        vreinterpretq_u16_s16(taps_2), 3);
+    uint32x4_t t227_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_1), pixels3_0_8,
+        vreinterpretq_u16_s16(taps_2), 3);
+    uint32x4_t t227_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_2), vget_low_u16(pixels3_1_8),
+        vreinterpretq_u16_s16(taps_2), 3);
+    uint32x4_t t227_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_3), pixels3_1_8,
+        vreinterpretq_u16_s16(taps_2), 3);
     uint16x8_t pixels4_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
     uint16x8_t pixels4_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[9]);
-    uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_0_8), (uint16_t)t32_2);
-    uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_0_8, (uint16_t)t32_2);
-    uint32x4_t t229_2 = vmlal_n_u16(t227_2, vget_low_u16(pixels4_1_8), (uint16_t)t32_2);
-    uint32x4_t t229_3 = vmlal_high_n_u16(t227_3, pixels4_1_8, (uint16_t)t32_2);
+    uint32x4_t t229_0 = vmlal_laneq_u16(t227_0, vget_low_u16(pixels4_0_8),
+        vreinterpretq_u16_s16(taps_2), 4);
+    uint32x4_t t229_1 = vmlal_high_laneq_u16(t227_1, pixels4_0_8, vreinterpretq_u16_s16(taps_2), 4);
+    uint32x4_t t229_2 = vmlal_laneq_u16(t227_2, vget_low_u16(pixels4_1_8),
+        vreinterpretq_u16_s16(taps_2), 4);
+    uint32x4_t t229_3 = vmlal_high_laneq_u16(t227_3, pixels4_1_8, vreinterpretq_u16_s16(taps_2), 4);
     uint16x8_t pixels5_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
     uint16x8_t pixels5_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[10]);
-    int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), (int16_t)t36_2);
-    int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-        vreinterpretq_s16_u16(pixels5_0_8), (int16_t)t36_2);
-    int32x4_t t231_2 = vmlal_n_s16(vreinterpretq_s32_u32(t229_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), (int16_t)t36_2);
-    int32x4_t t231_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_3),
-        vreinterpretq_s16_u16(pixels5_1_8), (int16_t)t36_2);
+    int32x4_t t231_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_8)), taps_2, 5);
+    int32x4_t t231_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_1),
+        vreinterpretq_s16_u16(pixels5_0_8), taps_2, 5);
+    int32x4_t t231_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_8)), taps_2, 5);
+    int32x4_t t231_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_3),
+        vreinterpretq_s16_u16(pixels5_1_8), taps_2, 5);
     uint16x8_t pixels6_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
     uint16x8_t pixels6_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[11]);
-    int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
-        (int16_t)t40_2);
-    int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), (int16_t)t40_2);
-    int32x4_t t233_2 = vmlal_n_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
-        (int16_t)t40_2);
-    int32x4_t t233_3 = vmlal_high_n_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), (int16_t)t40_2);
+    int32x4_t t233_0 = vmlal_laneq_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_8)),
+        taps_2, 6);
+    int32x4_t t233_1 = vmlal_high_laneq_s16(t231_1, vreinterpretq_s16_u16(pixels6_0_8), taps_2, 6);
+    int32x4_t t233_2 = vmlal_laneq_s16(t231_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_8)),
+        taps_2, 6);
+    int32x4_t t233_3 = vmlal_high_laneq_s16(t231_3, vreinterpretq_s16_u16(pixels6_1_8), taps_2, 6);
     uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
     uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[12]);
-    int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-        (int16_t)t44_2);
-    int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44_2);
-    int32x4_t t235_2 = vmlal_n_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-        (int16_t)t44_2);
-    int32x4_t t235_3 = vmlal_high_n_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44_2);
+    int32x4_t t235_0 = vmlal_laneq_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+        taps_2, 7);
+    int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_0_8), taps_2, 7);
+    int32x4_t t235_2 = vmlal_laneq_s16(t233_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+        taps_2, 7);
+    int32x4_t t235_3 = vmlal_high_laneq_s16(t233_3, vreinterpretq_s16_u16(pixels7_1_8), taps_2, 7);
     uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
     uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
     uint16x8_t t5_0_2 =
@@ -671,999 +678,1116 @@ static inline void panel_of_all_vp9_mc_32hv_avg_high__neon_rows8(uint16_t *dst,
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(value_sat_0_8, t5_0_2);
     uint16x8_t t239_1 = vminq_u16(value_sat_1_8, t5_1_2);
-    uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-    uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
-    int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_9)),
-        (int16_t)t18_2);
-    int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_9), (int16_t)t18_2);
-    int32x4_t t248_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_9)),
-        (int16_t)t18_2);
-    int32x4_t t248_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_9), (int16_t)t18_2);
-    uint16x8_t pixels1_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-    uint16x8_t pixels1_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
-    int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_9)),
-        (int16_t)t20_2);
-    int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_0_9), (int16_t)t20_2);
-    int32x4_t t250_2 = vmlal_n_s16(t248_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_9)),
-        (int16_t)t20_2);
-    int32x4_t t250_3 = vmlal_high_n_s16(t248_3, vreinterpretq_s16_u16(pixels1_1_9), (int16_t)t20_2);
-    uint16x8_t pixels2_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-    uint16x8_t pixels2_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
-    int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_9)),
-        (int16_t)t24_2);
-    int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_0_9), (int16_t)t24_2);
-    int32x4_t t252_2 = vmlal_n_s16(t250_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_9)),
-        (int16_t)t24_2);
-    int32x4_t t252_3 = vmlal_high_n_s16(t250_3, vreinterpretq_s16_u16(pixels2_1_9), (int16_t)t24_2);
-    uint16x8_t pixels3_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-    uint16x8_t pixels3_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-    uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_0_9),
-        (uint16_t)t28_2);
-    uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_0_9,
-        (uint16_t)t28_2);
-    uint32x4_t t254_2 = vmlal_n_u16(vreinterpretq_u32_s32(t252_2), vget_low_u16(pixels3_1_9),
-        (uint16_t)t28_2);
-    uint32x4_t t254_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_3), pixels3_1_9,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-    uint16x8_t pixels4_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
-    uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_0_9), (uint16_t)t32_2);
-    uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_0_9, (uint16_t)t32_2);
-    uint32x4_t t256_2 = vmlal_n_u16(t254_2, vget_low_u16(pixels4_1_9), (uint16_t)t32_2);
-    uint32x4_t t256_3 = vmlal_high_n_u16(t254_3, pixels4_1_9, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-    uint16x8_t pixels5_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
-    int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_9)), (int16_t)t36_2);
-    int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
-        vreinterpretq_s16_u16(pixels5_0_9), (int16_t)t36_2);
-    int32x4_t t258_2 = vmlal_n_s16(vreinterpretq_s32_u32(t256_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_9)), (int16_t)t36_2);
-    int32x4_t t258_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_3),
-        vreinterpretq_s16_u16(pixels5_1_9), (int16_t)t36_2);
-    uint16x8_t pixels6_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-    uint16x8_t pixels6_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
-    int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_9)),
-        (int16_t)t40_2);
-    int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_0_9), (int16_t)t40_2);
-    int32x4_t t260_2 = vmlal_n_s16(t258_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_9)),
-        (int16_t)t40_2);
-    int32x4_t t260_3 = vmlal_high_n_s16(t258_3, vreinterpretq_s16_u16(pixels6_1_9), (int16_t)t40_2);
-    uint16x8_t pixels7_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-    uint16x8_t pixels7_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
-    int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_9)),
-        (int16_t)t44_2);
-    int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_0_9), (int16_t)t44_2);
-    int32x4_t t262_2 = vmlal_n_s16(t260_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_9)),
-        (int16_t)t44_2);
-    int32x4_t t262_3 = vmlal_high_n_s16(t260_3, vreinterpretq_s16_u16(pixels7_1_9), (int16_t)t44_2);
-    uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
-    uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
-    uint16x8_t t266_0 = vminq_u16(value_sat_0_9, t5_0_2);
-    uint16x8_t t266_1 = vminq_u16(value_sat_1_9, t5_1_2);
-    uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-    uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
-    int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_10)),
-        (int16_t)t18_2);
-    int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_10), (int16_t)t18_2);
-    int32x4_t t275_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_10)),
-        (int16_t)t18_2);
-    int32x4_t t275_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_10), (int16_t)t18_2);
-    uint16x8_t pixels1_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-    uint16x8_t pixels1_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
-    int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_10)),
-        (int16_t)t20_2);
-    int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_0_10),
-        (int16_t)t20_2);
-    int32x4_t t277_2 = vmlal_n_s16(t275_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_10)),
-        (int16_t)t20_2);
-    int32x4_t t277_3 = vmlal_high_n_s16(t275_3, vreinterpretq_s16_u16(pixels1_1_10),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-    uint16x8_t pixels2_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
-    int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_10)),
-        (int16_t)t24_2);
-    int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_0_10),
-        (int16_t)t24_2);
-    int32x4_t t279_2 = vmlal_n_s16(t277_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_10)),
-        (int16_t)t24_2);
-    int32x4_t t279_3 = vmlal_high_n_s16(t277_3, vreinterpretq_s16_u16(pixels2_1_10),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-    uint16x8_t pixels3_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-    uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_0_10),
-        (uint16_t)t28_2);
-    uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_0_10,
-        (uint16_t)t28_2);
-    uint32x4_t t281_2 = vmlal_n_u16(vreinterpretq_u32_s32(t279_2), vget_low_u16(pixels3_1_10),
-        (uint16_t)t28_2);
-    uint32x4_t t281_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_3), pixels3_1_10,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-    uint16x8_t pixels4_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
-    uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_0_10), (uint16_t)t32_2);
-    uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_0_10, (uint16_t)t32_2);
-    uint32x4_t t283_2 = vmlal_n_u16(t281_2, vget_low_u16(pixels4_1_10), (uint16_t)t32_2);
-    uint32x4_t t283_3 = vmlal_high_n_u16(t281_3, pixels4_1_10, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-    uint16x8_t pixels5_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
-    int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_10)), (int16_t)t36_2);
-    int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
-        vreinterpretq_s16_u16(pixels5_0_10), (int16_t)t36_2);
-    int32x4_t t285_2 = vmlal_n_s16(vreinterpretq_s32_u32(t283_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_10)), (int16_t)t36_2);
-    int32x4_t t285_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_3),
-        vreinterpretq_s16_u16(pixels5_1_10), (int16_t)t36_2);
-    uint16x8_t pixels6_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-    uint16x8_t pixels6_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
-    int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_10)),
-        (int16_t)t40_2);
-    int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_0_10),
-        (int16_t)t40_2);
-    int32x4_t t287_2 = vmlal_n_s16(t285_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_10)),
-        (int16_t)t40_2);
-    int32x4_t t287_3 = vmlal_high_n_s16(t285_3, vreinterpretq_s16_u16(pixels6_1_10),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-    uint16x8_t pixels7_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
-    int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_10)),
-        (int16_t)t44_2);
-    int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_0_10),
-        (int16_t)t44_2);
-    int32x4_t t289_2 = vmlal_n_s16(t287_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_10)),
-        (int16_t)t44_2);
-    int32x4_t t289_3 = vmlal_high_n_s16(t287_3, vreinterpretq_s16_u16(pixels7_1_10),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
-    uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
-    uint16x8_t t293_0 = vminq_u16(value_sat_0_10, t5_0_2);
-    uint16x8_t t293_1 = vminq_u16(value_sat_1_10, t5_1_2);
-    uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-    uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
-    int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_11)),
-        (int16_t)t18_2);
-    int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_11), (int16_t)t18_2);
-    int32x4_t t302_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_11)),
-        (int16_t)t18_2);
-    int32x4_t t302_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_11), (int16_t)t18_2);
-    uint16x8_t pixels1_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-    uint16x8_t pixels1_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
-    int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_11)),
-        (int16_t)t20_2);
-    int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_0_11),
-        (int16_t)t20_2);
-    int32x4_t t304_2 = vmlal_n_s16(t302_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_11)),
-        (int16_t)t20_2);
-    int32x4_t t304_3 = vmlal_high_n_s16(t302_3, vreinterpretq_s16_u16(pixels1_1_11),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-    uint16x8_t pixels2_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
-    int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_11)),
-        (int16_t)t24_2);
-    int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_0_11),
-        (int16_t)t24_2);
-    int32x4_t t306_2 = vmlal_n_s16(t304_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_11)),
-        (int16_t)t24_2);
-    int32x4_t t306_3 = vmlal_high_n_s16(t304_3, vreinterpretq_s16_u16(pixels2_1_11),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-    uint16x8_t pixels3_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-    uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_0_11),
-        (uint16_t)t28_2);
-    uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_0_11,
-        (uint16_t)t28_2);
-    uint32x4_t t308_2 = vmlal_n_u16(vreinterpretq_u32_s32(t306_2), vget_low_u16(pixels3_1_11),
-        (uint16_t)t28_2);
-    uint32x4_t t308_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_3), pixels3_1_11,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-    uint16x8_t pixels4_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
-    uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_0_11), (uint16_t)t32_2);
-    uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_0_11, (uint16_t)t32_2);
-    uint32x4_t t310_2 = vmlal_n_u16(t308_2, vget_low_u16(pixels4_1_11), (uint16_t)t32_2);
-    uint32x4_t t310_3 = vmlal_high_n_u16(t308_3, pixels4_1_11, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-    uint16x8_t pixels5_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
-    int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_11)), (int16_t)t36_2);
-    int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
-        vreinterpretq_s16_u16(pixels5_0_11), (int16_t)t36_2);
-    int32x4_t t312_2 = vmlal_n_s16(vreinterpretq_s32_u32(t310_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_11)), (int16_t)t36_2);
-    int32x4_t t312_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_3),
-        vreinterpretq_s16_u16(pixels5_1_11), (int16_t)t36_2);
-    uint16x8_t pixels6_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-    uint16x8_t pixels6_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
-    int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_11)),
-        (int16_t)t40_2);
-    int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_0_11),
-        (int16_t)t40_2);
-    int32x4_t t314_2 = vmlal_n_s16(t312_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_11)),
-        (int16_t)t40_2);
-    int32x4_t t314_3 = vmlal_high_n_s16(t312_3, vreinterpretq_s16_u16(pixels6_1_11),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-    uint16x8_t pixels7_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
-    int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_11)),
-        (int16_t)t44_2);
-    int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_0_11),
-        (int16_t)t44_2);
-    int32x4_t t316_2 = vmlal_n_s16(t314_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_11)),
-        (int16_t)t44_2);
-    int32x4_t t316_3 = vmlal_high_n_s16(t314_3, vreinterpretq_s16_u16(pixels7_1_11),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
-    uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
-    uint16x8_t t320_0 = vminq_u16(value_sat_0_11, t5_0_2);
-    uint16x8_t t320_1 = vminq_u16(value_sat_1_11, t5_1_2);
-    uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-    uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
-    int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_12)),
-        (int16_t)t18_2);
-    int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_12), (int16_t)t18_2);
-    int32x4_t t329_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_12)),
-        (int16_t)t18_2);
-    int32x4_t t329_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_12), (int16_t)t18_2);
-    uint16x8_t pixels1_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-    uint16x8_t pixels1_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
-    int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_12)),
-        (int16_t)t20_2);
-    int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_0_12),
-        (int16_t)t20_2);
-    int32x4_t t331_2 = vmlal_n_s16(t329_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_12)),
-        (int16_t)t20_2);
-    int32x4_t t331_3 = vmlal_high_n_s16(t329_3, vreinterpretq_s16_u16(pixels1_1_12),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-    uint16x8_t pixels2_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
-    int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_12)),
-        (int16_t)t24_2);
-    int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_0_12),
-        (int16_t)t24_2);
-    int32x4_t t333_2 = vmlal_n_s16(t331_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_12)),
-        (int16_t)t24_2);
-    int32x4_t t333_3 = vmlal_high_n_s16(t331_3, vreinterpretq_s16_u16(pixels2_1_12),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-    uint16x8_t pixels3_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
-    uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_0_12),
-        (uint16_t)t28_2);
-    uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_0_12,
-        (uint16_t)t28_2);
-    uint32x4_t t335_2 = vmlal_n_u16(vreinterpretq_u32_s32(t333_2), vget_low_u16(pixels3_1_12),
-        (uint16_t)t28_2);
-    uint32x4_t t335_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_3), pixels3_1_12,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-    uint16x8_t pixels4_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
-    uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_0_12), (uint16_t)t32_2);
-    uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_0_12, (uint16_t)t32_2);
-    uint32x4_t t337_2 = vmlal_n_u16(t335_2, vget_low_u16(pixels4_1_12), (uint16_t)t32_2);
-    uint32x4_t t337_3 = vmlal_high_n_u16(t335_3, pixels4_1_12, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-    uint16x8_t pixels5_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
-    int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_12)), (int16_t)t36_2);
-    int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
-        vreinterpretq_s16_u16(pixels5_0_12), (int16_t)t36_2);
-    int32x4_t t339_2 = vmlal_n_s16(vreinterpretq_s32_u32(t337_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_12)), (int16_t)t36_2);
-    int32x4_t t339_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_3),
-        vreinterpretq_s16_u16(pixels5_1_12), (int16_t)t36_2);
-    uint16x8_t pixels6_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-    uint16x8_t pixels6_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
-    int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_12)),
-        (int16_t)t40_2);
-    int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_0_12),
-        (int16_t)t40_2);
-    int32x4_t t341_2 = vmlal_n_s16(t339_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_12)),
-        (int16_t)t40_2);
-    int32x4_t t341_3 = vmlal_high_n_s16(t339_3, vreinterpretq_s16_u16(pixels6_1_12),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-    uint16x8_t pixels7_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
-    int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_12)),
-        (int16_t)t44_2);
-    int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_0_12),
-        (int16_t)t44_2);
-    int32x4_t t343_2 = vmlal_n_s16(t341_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_12)),
-        (int16_t)t44_2);
-    int32x4_t t343_3 = vmlal_high_n_s16(t341_3, vreinterpretq_s16_u16(pixels7_1_12),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
-    uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
-    uint16x8_t t347_0 = vminq_u16(value_sat_0_12, t5_0_2);
-    uint16x8_t t347_1 = vminq_u16(value_sat_1_12, t5_1_2);
-    uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-    uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
-    int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_13)),
-        (int16_t)t18_2);
-    int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_13), (int16_t)t18_2);
-    int32x4_t t356_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_13)),
-        (int16_t)t18_2);
-    int32x4_t t356_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_13), (int16_t)t18_2);
-    uint16x8_t pixels1_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-    uint16x8_t pixels1_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
-    int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_13)),
-        (int16_t)t20_2);
-    int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_0_13),
-        (int16_t)t20_2);
-    int32x4_t t358_2 = vmlal_n_s16(t356_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_13)),
-        (int16_t)t20_2);
-    int32x4_t t358_3 = vmlal_high_n_s16(t356_3, vreinterpretq_s16_u16(pixels1_1_13),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-    uint16x8_t pixels2_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
-    int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_13)),
-        (int16_t)t24_2);
-    int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_0_13),
-        (int16_t)t24_2);
-    int32x4_t t360_2 = vmlal_n_s16(t358_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_13)),
-        (int16_t)t24_2);
-    int32x4_t t360_3 = vmlal_high_n_s16(t358_3, vreinterpretq_s16_u16(pixels2_1_13),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-    uint16x8_t pixels3_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
-    uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_0_13),
-        (uint16_t)t28_2);
-    uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_0_13,
-        (uint16_t)t28_2);
-    uint32x4_t t362_2 = vmlal_n_u16(vreinterpretq_u32_s32(t360_2), vget_low_u16(pixels3_1_13),
-        (uint16_t)t28_2);
-    uint32x4_t t362_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_3), pixels3_1_13,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-    uint16x8_t pixels4_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
-    uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_0_13), (uint16_t)t32_2);
-    uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_0_13, (uint16_t)t32_2);
-    uint32x4_t t364_2 = vmlal_n_u16(t362_2, vget_low_u16(pixels4_1_13), (uint16_t)t32_2);
-    uint32x4_t t364_3 = vmlal_high_n_u16(t362_3, pixels4_1_13, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-    uint16x8_t pixels5_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
-    int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_13)), (int16_t)t36_2);
-    int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
-        vreinterpretq_s16_u16(pixels5_0_13), (int16_t)t36_2);
-    int32x4_t t366_2 = vmlal_n_s16(vreinterpretq_s32_u32(t364_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_13)), (int16_t)t36_2);
-    int32x4_t t366_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_3),
-        vreinterpretq_s16_u16(pixels5_1_13), (int16_t)t36_2);
-    uint16x8_t pixels6_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-    uint16x8_t pixels6_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
-    int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_13)),
-        (int16_t)t40_2);
-    int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_0_13),
-        (int16_t)t40_2);
-    int32x4_t t368_2 = vmlal_n_s16(t366_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_13)),
-        (int16_t)t40_2);
-    int32x4_t t368_3 = vmlal_high_n_s16(t366_3, vreinterpretq_s16_u16(pixels6_1_13),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-    uint16x8_t pixels7_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
-    int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_13)),
-        (int16_t)t44_2);
-    int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_0_13),
-        (int16_t)t44_2);
-    int32x4_t t370_2 = vmlal_n_s16(t368_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_13)),
-        (int16_t)t44_2);
-    int32x4_t t370_3 = vmlal_high_n_s16(t368_3, vreinterpretq_s16_u16(pixels7_1_13),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
-    uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
-    uint16x8_t t374_0 = vminq_u16(value_sat_0_13, t5_0_2);
-    uint16x8_t t374_1 = vminq_u16(value_sat_1_13, t5_1_2);
-    uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-    uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
-    int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_14)),
-        (int16_t)t18_2);
-    int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_14), (int16_t)t18_2);
-    int32x4_t t383_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_14)),
-        (int16_t)t18_2);
-    int32x4_t t383_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_14), (int16_t)t18_2);
-    uint16x8_t pixels1_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-    uint16x8_t pixels1_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
-    int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_14)),
-        (int16_t)t20_2);
-    int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_0_14),
-        (int16_t)t20_2);
-    int32x4_t t385_2 = vmlal_n_s16(t383_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_14)),
-        (int16_t)t20_2);
-    int32x4_t t385_3 = vmlal_high_n_s16(t383_3, vreinterpretq_s16_u16(pixels1_1_14),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-    uint16x8_t pixels2_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
-    int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_14)),
-        (int16_t)t24_2);
-    int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_0_14),
-        (int16_t)t24_2);
-    int32x4_t t387_2 = vmlal_n_s16(t385_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_14)),
-        (int16_t)t24_2);
-    int32x4_t t387_3 = vmlal_high_n_s16(t385_3, vreinterpretq_s16_u16(pixels2_1_14),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-    uint16x8_t pixels3_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
-    uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_0_14),
-        (uint16_t)t28_2);
-    uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_0_14,
-        (uint16_t)t28_2);
-    uint32x4_t t389_2 = vmlal_n_u16(vreinterpretq_u32_s32(t387_2), vget_low_u16(pixels3_1_14),
-        (uint16_t)t28_2);
-    uint32x4_t t389_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_3), pixels3_1_14,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-    uint16x8_t pixels4_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
-    uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_0_14), (uint16_t)t32_2);
-    uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_0_14, (uint16_t)t32_2);
-    uint32x4_t t391_2 = vmlal_n_u16(t389_2, vget_low_u16(pixels4_1_14), (uint16_t)t32_2);
-    uint32x4_t t391_3 = vmlal_high_n_u16(t389_3, pixels4_1_14, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-    uint16x8_t pixels5_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
-    int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_14)), (int16_t)t36_2);
-    int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
-        vreinterpretq_s16_u16(pixels5_0_14), (int16_t)t36_2);
-    int32x4_t t393_2 = vmlal_n_s16(vreinterpretq_s32_u32(t391_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_14)), (int16_t)t36_2);
-    int32x4_t t393_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_3),
-        vreinterpretq_s16_u16(pixels5_1_14), (int16_t)t36_2);
-    uint16x8_t pixels6_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-    uint16x8_t pixels6_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
-    int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_14)),
-        (int16_t)t40_2);
-    int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_0_14),
-        (int16_t)t40_2);
-    int32x4_t t395_2 = vmlal_n_s16(t393_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_14)),
-        (int16_t)t40_2);
-    int32x4_t t395_3 = vmlal_high_n_s16(t393_3, vreinterpretq_s16_u16(pixels6_1_14),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-    uint16x8_t pixels7_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
-    int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_14)),
-        (int16_t)t44_2);
-    int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_0_14),
-        (int16_t)t44_2);
-    int32x4_t t397_2 = vmlal_n_s16(t395_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_14)),
-        (int16_t)t44_2);
-    int32x4_t t397_3 = vmlal_high_n_s16(t395_3, vreinterpretq_s16_u16(pixels7_1_14),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
-    uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
-    uint16x8_t t401_0 = vminq_u16(value_sat_0_14, t5_0_2);
-    uint16x8_t t401_1 = vminq_u16(value_sat_1_14, t5_1_2);
-    uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-    uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
-    int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_15)),
-        (int16_t)t18_2);
-    int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0_15), (int16_t)t18_2);
-    int32x4_t t410_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_15)),
-        (int16_t)t18_2);
-    int32x4_t t410_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1_15), (int16_t)t18_2);
-    uint16x8_t pixels1_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-    uint16x8_t pixels1_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
-    int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_15)),
-        (int16_t)t20_2);
-    int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_0_15),
-        (int16_t)t20_2);
-    int32x4_t t412_2 = vmlal_n_s16(t410_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_15)),
-        (int16_t)t20_2);
-    int32x4_t t412_3 = vmlal_high_n_s16(t410_3, vreinterpretq_s16_u16(pixels1_1_15),
-        (int16_t)t20_2);
-    uint16x8_t pixels2_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-    uint16x8_t pixels2_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
-    int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_15)),
-        (int16_t)t24_2);
-    int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_0_15),
-        (int16_t)t24_2);
-    int32x4_t t414_2 = vmlal_n_s16(t412_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_15)),
-        (int16_t)t24_2);
-    int32x4_t t414_3 = vmlal_high_n_s16(t412_3, vreinterpretq_s16_u16(pixels2_1_15),
-        (int16_t)t24_2);
-    uint16x8_t pixels3_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-    uint16x8_t pixels3_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
-    uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_0_15),
-        (uint16_t)t28_2);
-    uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_0_15,
-        (uint16_t)t28_2);
-    uint32x4_t t416_2 = vmlal_n_u16(vreinterpretq_u32_s32(t414_2), vget_low_u16(pixels3_1_15),
-        (uint16_t)t28_2);
-    uint32x4_t t416_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_3), pixels3_1_15,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-    uint16x8_t pixels4_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
-    uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_0_15), (uint16_t)t32_2);
-    uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_0_15, (uint16_t)t32_2);
-    uint32x4_t t418_2 = vmlal_n_u16(t416_2, vget_low_u16(pixels4_1_15), (uint16_t)t32_2);
-    uint32x4_t t418_3 = vmlal_high_n_u16(t416_3, pixels4_1_15, (uint16_t)t32_2);
-    uint16x8_t pixels5_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-    uint16x8_t pixels5_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
-    int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_15)), (int16_t)t36_2);
-    int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
-        vreinterpretq_s16_u16(pixels5_0_15), (int16_t)t36_2);
-    int32x4_t t420_2 = vmlal_n_s16(vreinterpretq_s32_u32(t418_2),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_15)), (int16_t)t36_2);
-    int32x4_t t420_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_3),
-        vreinterpretq_s16_u16(pixels5_1_15), (int16_t)t36_2);
-    uint16x8_t pixels6_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-    uint16x8_t pixels6_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
-    int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_15)),
-        (int16_t)t40_2);
-    int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_0_15),
-        (int16_t)t40_2);
-    int32x4_t t422_2 = vmlal_n_s16(t420_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_15)),
-        (int16_t)t40_2);
-    int32x4_t t422_3 = vmlal_high_n_s16(t420_3, vreinterpretq_s16_u16(pixels6_1_15),
-        (int16_t)t40_2);
-    uint16x8_t pixels7_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-    uint16x8_t pixels7_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
-    int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_15)),
-        (int16_t)t44_2);
-    int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_0_15),
-        (int16_t)t44_2);
-    int32x4_t t424_2 = vmlal_n_s16(t422_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_15)),
-        (int16_t)t44_2);
-    int32x4_t t424_3 = vmlal_high_n_s16(t422_3, vreinterpretq_s16_u16(pixels7_1_15),
-        (int16_t)t44_2);
-    uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
-    uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
-    uint16x8_t t428_0 = vminq_u16(value_sat_0_15, t5_0_2);
-    uint16x8_t t428_1 = vminq_u16(value_sat_1_15, t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
-    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
-    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
-    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
-    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
-    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
-    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
-    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
-    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
-    int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_0)), (int16_t)t18_3);
-    int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_0), (int16_t)t18_3);
-    int32x4_t t19_2_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50_1)), (int16_t)t18_3);
-    int32x4_t t19_3_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50_1), (int16_t)t18_3);
-    int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77_0)),
-        (int16_t)t20_3);
-    int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77_0), (int16_t)t20_3);
-    int32x4_t t22_2_2 = vmlal_n_s16(t19_2_2, vget_low_s16(vreinterpretq_s16_u16(t77_1)),
-        (int16_t)t20_3);
-    int32x4_t t22_3_2 = vmlal_high_n_s16(t19_3_2, vreinterpretq_s16_u16(t77_1), (int16_t)t20_3);
-    int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
-        (int16_t)t24_3);
-    int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104_0), (int16_t)t24_3);
-    int32x4_t t26_2_2 = vmlal_n_s16(t22_2_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
-        (int16_t)t24_3);
-    int32x4_t t26_3_2 = vmlal_high_n_s16(t22_3_2, vreinterpretq_s16_u16(t104_1), (int16_t)t24_3);
-    uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131_0),
-        (uint16_t)t28_3);
-    uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131_0, (uint16_t)t28_3);
-    uint32x4_t t30_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2_2), vget_low_u16(t131_1),
-        (uint16_t)t28_3);
-    uint32x4_t t30_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3_2), t131_1, (uint16_t)t28_3);
-    uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158_0), (uint16_t)t32_3);
-    uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158_0, (uint16_t)t32_3);
-    uint32x4_t t34_2_2 = vmlal_n_u16(t30_2_2, vget_low_u16(t158_1), (uint16_t)t32_3);
-    uint32x4_t t34_3_2 = vmlal_high_n_u16(t30_3_2, t158_1, (uint16_t)t32_3);
-    int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t36_3);
-    int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2),
-        vreinterpretq_s16_u16(t185_0), (int16_t)t36_3);
-    int32x4_t t38_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2_2),
-        vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t36_3);
-    int32x4_t t38_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3_2),
-        vreinterpretq_s16_u16(t185_1), (int16_t)t36_3);
-    int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-        (int16_t)t40_3);
-    int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212_0), (int16_t)t40_3);
-    int32x4_t t42_2_2 = vmlal_n_s16(t38_2_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-        (int16_t)t40_3);
-    int32x4_t t42_3_2 = vmlal_high_n_s16(t38_3_2, vreinterpretq_s16_u16(t212_1), (int16_t)t40_3);
-    int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-        (int16_t)t44_3);
-    int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t44_3);
-    int32x4_t t46_2_2 = vmlal_n_s16(t42_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-        (int16_t)t44_3);
-    int32x4_t t46_3_2 = vmlal_high_n_s16(t42_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
-    uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
+    int16x8_t taps_3 = vld1q_s16(&taps_table[daedalus_clip64(t16_3, 0, 63)][0]);
+    int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t50_0)), taps_3, 0);
+    int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t50_0), taps_3, 0);
+    int32x4_t t19_2_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t50_1)), taps_3, 0);
+    int32x4_t t19_3_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t50_1), taps_3, 0);
+    int32x4_t t22_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77_0)),
+        taps_3, 1);
+    int32x4_t t22_1_2 = vmlal_high_laneq_s16(t19_1_2, vreinterpretq_s16_u16(t77_0), taps_3, 1);
+    int32x4_t t22_2_2 = vmlal_laneq_s16(t19_2_2, vget_low_s16(vreinterpretq_s16_u16(t77_1)),
+        taps_3, 1);
+    int32x4_t t22_3_2 = vmlal_high_laneq_s16(t19_3_2, vreinterpretq_s16_u16(t77_1), taps_3, 1);
+    int32x4_t t26_0_2 = vmlal_laneq_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
+        taps_3, 2);
+    int32x4_t t26_1_2 = vmlal_high_laneq_s16(t22_1_2, vreinterpretq_s16_u16(t104_0), taps_3, 2);
+    int32x4_t t26_2_2 = vmlal_laneq_s16(t22_2_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
+        taps_3, 2);
+    int32x4_t t26_3_2 = vmlal_high_laneq_s16(t22_3_2, vreinterpretq_s16_u16(t104_1), taps_3, 2);
+    uint32x4_t t30_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131_0),
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t30_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1_2), t131_0,
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t30_2_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2_2), vget_low_u16(t131_1),
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t30_3_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3_2), t131_1,
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t34_0_2 = vmlal_laneq_u16(t30_0_2, vget_low_u16(t158_0),
+        vreinterpretq_u16_s16(taps_3), 4);
+    uint32x4_t t34_1_2 = vmlal_high_laneq_u16(t30_1_2, t158_0, vreinterpretq_u16_s16(taps_3), 4);
+    uint32x4_t t34_2_2 = vmlal_laneq_u16(t30_2_2, vget_low_u16(t158_1),
+        vreinterpretq_u16_s16(taps_3), 4);
+    uint32x4_t t34_3_2 = vmlal_high_laneq_u16(t30_3_2, t158_1, vreinterpretq_u16_s16(taps_3), 4);
+    int32x4_t t38_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185_0)), taps_3, 5);
+    int32x4_t t38_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1_2),
+        vreinterpretq_s16_u16(t185_0), taps_3, 5);
+    int32x4_t t38_2_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185_1)), taps_3, 5);
+    int32x4_t t38_3_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3_2),
+        vreinterpretq_s16_u16(t185_1), taps_3, 5);
+    int32x4_t t42_0_2 = vmlal_laneq_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        taps_3, 6);
+    int32x4_t t42_1_2 = vmlal_high_laneq_s16(t38_1_2, vreinterpretq_s16_u16(t212_0), taps_3, 6);
+    int32x4_t t42_2_2 = vmlal_laneq_s16(t38_2_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        taps_3, 6);
+    int32x4_t t42_3_2 = vmlal_high_laneq_s16(t38_3_2, vreinterpretq_s16_u16(t212_1), taps_3, 6);
+    int32x4_t t46_0_2 = vmlal_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        taps_3, 7);
+    int32x4_t t46_1_2 = vmlal_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(t239_0), taps_3, 7);
+    int32x4_t t46_2_2 = vmlal_laneq_s16(t42_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        taps_3, 7);
+    int32x4_t t46_3_2 = vmlal_high_laneq_s16(t42_3_2, vreinterpretq_s16_u16(t239_1), taps_3, 7);
+    uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
+    uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
     uint16x8_t t5_0_3 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-    uint16x8_t out_0 = vminq_u16(value_sat_0_16, t5_0_3);
-    uint16x8_t out_1 = vminq_u16(value_sat_1_16, t5_1_3);
+    uint16x8_t out_0 = vminq_u16(value_sat_0_9, t5_0_3);
+    uint16x8_t out_1 = vminq_u16(value_sat_1_9, t5_1_3);
     uint16x8_t t51_0 = vld1q_u16(&((uint16_t *)(dst))[0]);
     uint16x8_t t51_1 = vld1q_u16(&((uint16_t *)(dst))[8]);
     uint16x8_t t53_0 = vrhaddq_u16(t51_0, out_0);
     uint16x8_t t53_1 = vrhaddq_u16(t51_1, out_1);
     vst1q_u16(&((uint16_t *)(dst))[0], t53_0);
     vst1q_u16(&((uint16_t *)(dst))[8], t53_1);
-    int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_0)), (int16_t)t18_3);
-    int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_0), (int16_t)t18_3);
-    int32x4_t t55_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77_1)), (int16_t)t18_3);
-    int32x4_t t55_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t77_1), (int16_t)t18_3);
-    int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(t104_0)),
-        (int16_t)t20_3);
-    int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(t104_0), (int16_t)t20_3);
-    int32x4_t t57_2 = vmlal_n_s16(t55_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)),
-        (int16_t)t20_3);
-    int32x4_t t57_3 = vmlal_high_n_s16(t55_3, vreinterpretq_s16_u16(t104_1), (int16_t)t20_3);
-    int32x4_t t59_0_2 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)),
-        (int16_t)t24_3);
-    int32x4_t t59_1_2 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(t131_0), (int16_t)t24_3);
-    int32x4_t t59_2_2 = vmlal_n_s16(t57_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)),
-        (int16_t)t24_3);
-    int32x4_t t59_3_2 = vmlal_high_n_s16(t57_3, vreinterpretq_s16_u16(t131_1), (int16_t)t24_3);
-    uint32x4_t t61_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0_2), vget_low_u16(t158_0),
-        (uint16_t)t28_3);
-    uint32x4_t t61_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1_2), t158_0, (uint16_t)t28_3);
-    uint32x4_t t61_2_2 = vmlal_n_u16(vreinterpretq_u32_s32(t59_2_2), vget_low_u16(t158_1),
-        (uint16_t)t28_3);
-    uint32x4_t t61_3_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_3_2), t158_1, (uint16_t)t28_3);
-    uint32x4_t t63_0_2 = vmlal_n_u16(t61_0_2, vget_low_u16(t185_0), (uint16_t)t32_3);
-    uint32x4_t t63_1_2 = vmlal_high_n_u16(t61_1_2, t185_0, (uint16_t)t32_3);
-    uint32x4_t t63_2_2 = vmlal_n_u16(t61_2_2, vget_low_u16(t185_1), (uint16_t)t32_3);
-    uint32x4_t t63_3_2 = vmlal_high_n_u16(t61_3_2, t185_1, (uint16_t)t32_3);
-    int32x4_t t65_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t36_3);
-    int32x4_t t65_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1_2),
-        vreinterpretq_s16_u16(t212_0), (int16_t)t36_3);
-    int32x4_t t65_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t63_2_2),
-        vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t36_3);
-    int32x4_t t65_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_3_2),
-        vreinterpretq_s16_u16(t212_1), (int16_t)t36_3);
-    int32x4_t t67_0_2 = vmlal_n_s16(t65_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-        (int16_t)t40_3);
-    int32x4_t t67_1_2 = vmlal_high_n_s16(t65_1_2, vreinterpretq_s16_u16(t239_0), (int16_t)t40_3);
-    int32x4_t t67_2_2 = vmlal_n_s16(t65_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-        (int16_t)t40_3);
-    int32x4_t t67_3_2 = vmlal_high_n_s16(t65_3_2, vreinterpretq_s16_u16(t239_1), (int16_t)t40_3);
-    int32x4_t t69_0_2 = vmlal_n_s16(t67_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-        (int16_t)t44_3);
-    int32x4_t t69_1_2 = vmlal_high_n_s16(t67_1_2, vreinterpretq_s16_u16(t266_0), (int16_t)t44_3);
-    int32x4_t t69_2_2 = vmlal_n_s16(t67_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-        (int16_t)t44_3);
-    int32x4_t t69_3_2 = vmlal_high_n_s16(t67_3_2, vreinterpretq_s16_u16(t266_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
-    uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_2_2, t69_3_2, 7);
-    uint16x8_t out_0_2 = vminq_u16(value_sat_0_17, t5_0_3);
-    uint16x8_t out_1_2 = vminq_u16(value_sat_1_17, t5_1_3);
+    int32_t t16_4 = (filter * 16) + mx;
+    int16x8_t taps_4 = vld1q_s16(&taps_table[daedalus_clip64(t16_4, 0, 63)][0]);
+    uint16x8_t pixels0_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    uint16x8_t pixels0_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[5]);
+    int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_9)), taps_4, 0);
+    int32x4_t t248_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_9), taps_4, 0);
+    int32x4_t t248_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_9)), taps_4, 0);
+    int32x4_t t248_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_9), taps_4, 0);
+    uint16x8_t pixels1_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    uint16x8_t pixels1_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[6]);
+    int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_9)),
+        taps_4, 1);
+    int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, vreinterpretq_s16_u16(pixels1_0_9), taps_4, 1);
+    int32x4_t t250_2 = vmlal_laneq_s16(t248_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_9)),
+        taps_4, 1);
+    int32x4_t t250_3 = vmlal_high_laneq_s16(t248_3, vreinterpretq_s16_u16(pixels1_1_9), taps_4, 1);
+    uint16x8_t pixels2_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    uint16x8_t pixels2_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[7]);
+    int32x4_t t252_0 = vmlal_laneq_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_9)),
+        taps_4, 2);
+    int32x4_t t252_1 = vmlal_high_laneq_s16(t250_1, vreinterpretq_s16_u16(pixels2_0_9), taps_4, 2);
+    int32x4_t t252_2 = vmlal_laneq_s16(t250_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_9)),
+        taps_4, 2);
+    int32x4_t t252_3 = vmlal_high_laneq_s16(t250_3, vreinterpretq_s16_u16(pixels2_1_9), taps_4, 2);
+    uint16x8_t pixels3_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint16x8_t pixels3_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
+    uint32x4_t t254_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_0_9),
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint32x4_t t254_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t252_1), pixels3_0_9,
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint32x4_t t254_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252_2), vget_low_u16(pixels3_1_9),
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint32x4_t t254_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t252_3), pixels3_1_9,
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint16x8_t pixels4_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint16x8_t pixels4_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[9]);
+    uint32x4_t t256_0 = vmlal_laneq_u16(t254_0, vget_low_u16(pixels4_0_9),
+        vreinterpretq_u16_s16(taps_4), 4);
+    uint32x4_t t256_1 = vmlal_high_laneq_u16(t254_1, pixels4_0_9, vreinterpretq_u16_s16(taps_4), 4);
+    uint32x4_t t256_2 = vmlal_laneq_u16(t254_2, vget_low_u16(pixels4_1_9),
+        vreinterpretq_u16_s16(taps_4), 4);
+    uint32x4_t t256_3 = vmlal_high_laneq_u16(t254_3, pixels4_1_9, vreinterpretq_u16_s16(taps_4), 4);
+    uint16x8_t pixels5_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    uint16x8_t pixels5_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[10]);
+    int32x4_t t258_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_9)), taps_4, 5);
+    int32x4_t t258_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t256_1),
+        vreinterpretq_s16_u16(pixels5_0_9), taps_4, 5);
+    int32x4_t t258_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_9)), taps_4, 5);
+    int32x4_t t258_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t256_3),
+        vreinterpretq_s16_u16(pixels5_1_9), taps_4, 5);
+    uint16x8_t pixels6_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    uint16x8_t pixels6_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[11]);
+    int32x4_t t260_0 = vmlal_laneq_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_9)),
+        taps_4, 6);
+    int32x4_t t260_1 = vmlal_high_laneq_s16(t258_1, vreinterpretq_s16_u16(pixels6_0_9), taps_4, 6);
+    int32x4_t t260_2 = vmlal_laneq_s16(t258_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_9)),
+        taps_4, 6);
+    int32x4_t t260_3 = vmlal_high_laneq_s16(t258_3, vreinterpretq_s16_u16(pixels6_1_9), taps_4, 6);
+    uint16x8_t pixels7_0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    uint16x8_t pixels7_1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[12]);
+    int32x4_t t262_0 = vmlal_laneq_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_9)),
+        taps_4, 7);
+    int32x4_t t262_1 = vmlal_high_laneq_s16(t260_1, vreinterpretq_s16_u16(pixels7_0_9), taps_4, 7);
+    int32x4_t t262_2 = vmlal_laneq_s16(t260_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_9)),
+        taps_4, 7);
+    int32x4_t t262_3 = vmlal_high_laneq_s16(t260_3, vreinterpretq_s16_u16(pixels7_1_9), taps_4, 7);
+    uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
+    uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
+    uint16x8_t t5_0_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t266_0 = vminq_u16(value_sat_0_10, t5_0_4);
+    uint16x8_t t266_1 = vminq_u16(value_sat_1_10, t5_1_4);
+    int32_t t16_5 = (filter * 16) + my;
+    int16x8_t taps_5 = vld1q_s16(&taps_table[daedalus_clip64(t16_5, 0, 63)][0]);
+    int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t77_0)), taps_5, 0);
+    int32x4_t t55_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t77_0), taps_5, 0);
+    int32x4_t t55_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t77_1)), taps_5, 0);
+    int32x4_t t55_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t77_1), taps_5, 0);
+    int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(t104_0)), taps_5,
+        1);
+    int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, vreinterpretq_s16_u16(t104_0), taps_5, 1);
+    int32x4_t t57_2 = vmlal_laneq_s16(t55_2, vget_low_s16(vreinterpretq_s16_u16(t104_1)), taps_5,
+        1);
+    int32x4_t t57_3 = vmlal_high_laneq_s16(t55_3, vreinterpretq_s16_u16(t104_1), taps_5, 1);
+    int32x4_t t59_0_2 = vmlal_laneq_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)), taps_5,
+        2);
+    int32x4_t t59_1_2 = vmlal_high_laneq_s16(t57_1, vreinterpretq_s16_u16(t131_0), taps_5, 2);
+    int32x4_t t59_2_2 = vmlal_laneq_s16(t57_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)), taps_5,
+        2);
+    int32x4_t t59_3_2 = vmlal_high_laneq_s16(t57_3, vreinterpretq_s16_u16(t131_1), taps_5, 2);
+    uint32x4_t t61_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_0_2), vget_low_u16(t158_0),
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t61_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_1_2), t158_0,
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t61_2_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_2_2), vget_low_u16(t158_1),
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t61_3_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_3_2), t158_1,
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t63_0_2 = vmlal_laneq_u16(t61_0_2, vget_low_u16(t185_0),
+        vreinterpretq_u16_s16(taps_5), 4);
+    uint32x4_t t63_1_2 = vmlal_high_laneq_u16(t61_1_2, t185_0, vreinterpretq_u16_s16(taps_5), 4);
+    uint32x4_t t63_2_2 = vmlal_laneq_u16(t61_2_2, vget_low_u16(t185_1),
+        vreinterpretq_u16_s16(taps_5), 4);
+    uint32x4_t t63_3_2 = vmlal_high_laneq_u16(t61_3_2, t185_1, vreinterpretq_u16_s16(taps_5), 4);
+    int32x4_t t65_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t212_0)), taps_5, 5);
+    int32x4_t t65_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_1_2),
+        vreinterpretq_s16_u16(t212_0), taps_5, 5);
+    int32x4_t t65_2_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t212_1)), taps_5, 5);
+    int32x4_t t65_3_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_3_2),
+        vreinterpretq_s16_u16(t212_1), taps_5, 5);
+    int32x4_t t67_0_2 = vmlal_laneq_s16(t65_0_2, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        taps_5, 6);
+    int32x4_t t67_1_2 = vmlal_high_laneq_s16(t65_1_2, vreinterpretq_s16_u16(t239_0), taps_5, 6);
+    int32x4_t t67_2_2 = vmlal_laneq_s16(t65_2_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        taps_5, 6);
+    int32x4_t t67_3_2 = vmlal_high_laneq_s16(t65_3_2, vreinterpretq_s16_u16(t239_1), taps_5, 6);
+    int32x4_t t69_0_2 = vmlal_laneq_s16(t67_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        taps_5, 7);
+    int32x4_t t69_1_2 = vmlal_high_laneq_s16(t67_1_2, vreinterpretq_s16_u16(t266_0), taps_5, 7);
+    int32x4_t t69_2_2 = vmlal_laneq_s16(t67_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        taps_5, 7);
+    int32x4_t t69_3_2 = vmlal_high_laneq_s16(t67_3_2, vreinterpretq_s16_u16(t266_1), taps_5, 7);
+    uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
+    uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_2_2, t69_3_2, 7);
+    uint16x8_t t5_0_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_2 = vminq_u16(value_sat_0_11, t5_0_5);
+    uint16x8_t out_1_2 = vminq_u16(value_sat_1_11, t5_1_5);
     uint16x8_t t74_0 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
     uint16x8_t t74_1 = vld1q_u16(&((uint16_t *)(dst_row1))[8]);
     uint16x8_t t76_0 = vrhaddq_u16(t74_0, out_0_2);
     uint16x8_t t76_1 = vrhaddq_u16(t74_1, out_1_2);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], t76_0);
     vst1q_u16(&((uint16_t *)(dst_row1))[8], t76_1);
-    int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_0)), (int16_t)t18_3);
-    int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_0), (int16_t)t18_3);
-    int32x4_t t78_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104_1)), (int16_t)t18_3);
-    int32x4_t t78_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t104_1), (int16_t)t18_3);
-    int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)),
-        (int16_t)t20_3);
-    int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(t131_0), (int16_t)t20_3);
-    int32x4_t t80_2 = vmlal_n_s16(t78_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)),
-        (int16_t)t20_3);
-    int32x4_t t80_3 = vmlal_high_n_s16(t78_3, vreinterpretq_s16_u16(t131_1), (int16_t)t20_3);
-    int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)),
-        (int16_t)t24_3);
-    int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(t158_0), (int16_t)t24_3);
-    int32x4_t t82_2 = vmlal_n_s16(t80_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)),
-        (int16_t)t24_3);
-    int32x4_t t82_3 = vmlal_high_n_s16(t80_3, vreinterpretq_s16_u16(t158_1), (int16_t)t24_3);
-    uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(t185_0),
-        (uint16_t)t28_3);
-    uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), t185_0, (uint16_t)t28_3);
-    uint32x4_t t84_2 = vmlal_n_u16(vreinterpretq_u32_s32(t82_2), vget_low_u16(t185_1),
-        (uint16_t)t28_3);
-    uint32x4_t t84_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_3), t185_1, (uint16_t)t28_3);
-    uint32x4_t t86_0_2 = vmlal_n_u16(t84_0, vget_low_u16(t212_0), (uint16_t)t32_3);
-    uint32x4_t t86_1_2 = vmlal_high_n_u16(t84_1, t212_0, (uint16_t)t32_3);
-    uint32x4_t t86_2_2 = vmlal_n_u16(t84_2, vget_low_u16(t212_1), (uint16_t)t32_3);
-    uint32x4_t t86_3_2 = vmlal_high_n_u16(t84_3, t212_1, (uint16_t)t32_3);
-    int32x4_t t88_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t36_3);
-    int32x4_t t88_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1_2),
-        vreinterpretq_s16_u16(t239_0), (int16_t)t36_3);
-    int32x4_t t88_2_2 = vmlal_n_s16(vreinterpretq_s32_u32(t86_2_2),
-        vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t36_3);
-    int32x4_t t88_3_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_3_2),
-        vreinterpretq_s16_u16(t239_1), (int16_t)t36_3);
-    int32x4_t t90_0_2 = vmlal_n_s16(t88_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-        (int16_t)t40_3);
-    int32x4_t t90_1_2 = vmlal_high_n_s16(t88_1_2, vreinterpretq_s16_u16(t266_0), (int16_t)t40_3);
-    int32x4_t t90_2_2 = vmlal_n_s16(t88_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-        (int16_t)t40_3);
-    int32x4_t t90_3_2 = vmlal_high_n_s16(t88_3_2, vreinterpretq_s16_u16(t266_1), (int16_t)t40_3);
-    int32x4_t t92_0_2 = vmlal_n_s16(t90_0_2, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-        (int16_t)t44_3);
-    int32x4_t t92_1_2 = vmlal_high_n_s16(t90_1_2, vreinterpretq_s16_u16(t293_0), (int16_t)t44_3);
-    int32x4_t t92_2_2 = vmlal_n_s16(t90_2_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-        (int16_t)t44_3);
-    int32x4_t t92_3_2 = vmlal_high_n_s16(t90_3_2, vreinterpretq_s16_u16(t293_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
-    uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_2_2, t92_3_2, 7);
-    uint16x8_t out_0_3 = vminq_u16(value_sat_0_18, t5_0_3);
-    uint16x8_t out_1_3 = vminq_u16(value_sat_1_18, t5_1_3);
+    int32_t t16_6 = (filter * 16) + mx;
+    int16x8_t taps_6 = vld1q_s16(&taps_table[daedalus_clip64(t16_6, 0, 63)][0]);
+    uint16x8_t pixels0_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    uint16x8_t pixels0_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[5]);
+    int32x4_t t275_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_10)), taps_6,
+        0);
+    int32x4_t t275_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_10), taps_6, 0);
+    int32x4_t t275_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_10)), taps_6,
+        0);
+    int32x4_t t275_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_10), taps_6, 0);
+    uint16x8_t pixels1_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    uint16x8_t pixels1_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[6]);
+    int32x4_t t277_0 = vmlal_laneq_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_10)),
+        taps_6, 1);
+    int32x4_t t277_1 = vmlal_high_laneq_s16(t275_1, vreinterpretq_s16_u16(pixels1_0_10), taps_6, 1);
+    int32x4_t t277_2 = vmlal_laneq_s16(t275_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_10)),
+        taps_6, 1);
+    int32x4_t t277_3 = vmlal_high_laneq_s16(t275_3, vreinterpretq_s16_u16(pixels1_1_10), taps_6, 1);
+    uint16x8_t pixels2_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    uint16x8_t pixels2_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[7]);
+    int32x4_t t279_0 = vmlal_laneq_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_10)),
+        taps_6, 2);
+    int32x4_t t279_1 = vmlal_high_laneq_s16(t277_1, vreinterpretq_s16_u16(pixels2_0_10), taps_6, 2);
+    int32x4_t t279_2 = vmlal_laneq_s16(t277_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_10)),
+        taps_6, 2);
+    int32x4_t t279_3 = vmlal_high_laneq_s16(t277_3, vreinterpretq_s16_u16(pixels2_1_10), taps_6, 2);
+    uint16x8_t pixels3_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint16x8_t pixels3_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
+    uint32x4_t t281_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_0_10),
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint32x4_t t281_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t279_1), pixels3_0_10,
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint32x4_t t281_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279_2), vget_low_u16(pixels3_1_10),
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint32x4_t t281_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t279_3), pixels3_1_10,
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint16x8_t pixels4_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint16x8_t pixels4_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[9]);
+    uint32x4_t t283_0 = vmlal_laneq_u16(t281_0, vget_low_u16(pixels4_0_10),
+        vreinterpretq_u16_s16(taps_6), 4);
+    uint32x4_t t283_1 = vmlal_high_laneq_u16(t281_1, pixels4_0_10, vreinterpretq_u16_s16(taps_6),
+        4);
+    uint32x4_t t283_2 = vmlal_laneq_u16(t281_2, vget_low_u16(pixels4_1_10),
+        vreinterpretq_u16_s16(taps_6), 4);
+    uint32x4_t t283_3 = vmlal_high_laneq_u16(t281_3, pixels4_1_10, vreinterpretq_u16_s16(taps_6),
+        4);
+    uint16x8_t pixels5_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    uint16x8_t pixels5_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[10]);
+    int32x4_t t285_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_10)), taps_6, 5);
+    int32x4_t t285_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t283_1),
+        vreinterpretq_s16_u16(pixels5_0_10), taps_6, 5);
+    int32x4_t t285_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_10)), taps_6, 5);
+    int32x4_t t285_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t283_3),
+        vreinterpretq_s16_u16(pixels5_1_10), taps_6, 5);
+    uint16x8_t pixels6_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    uint16x8_t pixels6_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[11]);
+    int32x4_t t287_0 = vmlal_laneq_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_10)),
+        taps_6, 6);
+    int32x4_t t287_1 = vmlal_high_laneq_s16(t285_1, vreinterpretq_s16_u16(pixels6_0_10), taps_6, 6);
+    int32x4_t t287_2 = vmlal_laneq_s16(t285_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_10)),
+        taps_6, 6);
+    int32x4_t t287_3 = vmlal_high_laneq_s16(t285_3, vreinterpretq_s16_u16(pixels6_1_10), taps_6, 6);
+    uint16x8_t pixels7_0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    uint16x8_t pixels7_1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[12]);
+    int32x4_t t289_0 = vmlal_laneq_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_10)),
+        taps_6, 7);
+    int32x4_t t289_1 = vmlal_high_laneq_s16(t287_1, vreinterpretq_s16_u16(pixels7_0_10), taps_6, 7);
+    int32x4_t t289_2 = vmlal_laneq_s16(t287_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_10)),
+        taps_6, 7);
+    int32x4_t t289_3 = vmlal_high_laneq_s16(t287_3, vreinterpretq_s16_u16(pixels7_1_10), taps_6, 7);
+    uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
+    uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
+    uint16x8_t t5_0_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t293_0 = vminq_u16(value_sat_0_12, t5_0_6);
+    uint16x8_t t293_1 = vminq_u16(value_sat_1_12, t5_1_6);
+    int32_t t16_7 = (filter * 16) + my;
+    int16x8_t taps_7 = vld1q_s16(&taps_table[daedalus_clip64(t16_7, 0, 63)][0]);
+    int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t104_0)), taps_7, 0);
+    int32x4_t t78_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t104_0), taps_7, 0);
+    int32x4_t t78_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t104_1)), taps_7, 0);
+    int32x4_t t78_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t104_1), taps_7, 0);
+    int32x4_t t80_0 = vmlal_laneq_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(t131_0)), taps_7,
+        1);
+    int32x4_t t80_1 = vmlal_high_laneq_s16(t78_1, vreinterpretq_s16_u16(t131_0), taps_7, 1);
+    int32x4_t t80_2 = vmlal_laneq_s16(t78_2, vget_low_s16(vreinterpretq_s16_u16(t131_1)), taps_7,
+        1);
+    int32x4_t t80_3 = vmlal_high_laneq_s16(t78_3, vreinterpretq_s16_u16(t131_1), taps_7, 1);
+    int32x4_t t82_0 = vmlal_laneq_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)), taps_7,
+        2);
+    int32x4_t t82_1 = vmlal_high_laneq_s16(t80_1, vreinterpretq_s16_u16(t158_0), taps_7, 2);
+    int32x4_t t82_2 = vmlal_laneq_s16(t80_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)), taps_7,
+        2);
+    int32x4_t t82_3 = vmlal_high_laneq_s16(t80_3, vreinterpretq_s16_u16(t158_1), taps_7, 2);
+    uint32x4_t t84_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(t185_0),
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t84_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_1), t185_0,
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t84_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_2), vget_low_u16(t185_1),
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t84_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_3), t185_1,
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t86_0_2 = vmlal_laneq_u16(t84_0, vget_low_u16(t212_0),
+        vreinterpretq_u16_s16(taps_7), 4);
+    uint32x4_t t86_1_2 = vmlal_high_laneq_u16(t84_1, t212_0, vreinterpretq_u16_s16(taps_7), 4);
+    uint32x4_t t86_2_2 = vmlal_laneq_u16(t84_2, vget_low_u16(t212_1),
+        vreinterpretq_u16_s16(taps_7), 4);
+    uint32x4_t t86_3_2 = vmlal_high_laneq_u16(t84_3, t212_1, vreinterpretq_u16_s16(taps_7), 4);
+    int32x4_t t88_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t239_0)), taps_7, 5);
+    int32x4_t t88_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_1_2),
+        vreinterpretq_s16_u16(t239_0), taps_7, 5);
+    int32x4_t t88_2_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_2_2),
+        vget_low_s16(vreinterpretq_s16_u16(t239_1)), taps_7, 5);
+    int32x4_t t88_3_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_3_2),
+        vreinterpretq_s16_u16(t239_1), taps_7, 5);
+    int32x4_t t90_0_2 = vmlal_laneq_s16(t88_0_2, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        taps_7, 6);
+    int32x4_t t90_1_2 = vmlal_high_laneq_s16(t88_1_2, vreinterpretq_s16_u16(t266_0), taps_7, 6);
+    int32x4_t t90_2_2 = vmlal_laneq_s16(t88_2_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        taps_7, 6);
+    int32x4_t t90_3_2 = vmlal_high_laneq_s16(t88_3_2, vreinterpretq_s16_u16(t266_1), taps_7, 6);
+    int32x4_t t92_0_2 = vmlal_laneq_s16(t90_0_2, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        taps_7, 7);
+    int32x4_t t92_1_2 = vmlal_high_laneq_s16(t90_1_2, vreinterpretq_s16_u16(t293_0), taps_7, 7);
+    int32x4_t t92_2_2 = vmlal_laneq_s16(t90_2_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        taps_7, 7);
+    int32x4_t t92_3_2 = vmlal_high_laneq_s16(t90_3_2, vreinterpretq_s16_u16(t293_1), taps_7, 7);
+    uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
+    uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_2_2, t92_3_2, 7);
+    uint16x8_t t5_0_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_3 = vminq_u16(value_sat_0_13, t5_0_7);
+    uint16x8_t out_1_3 = vminq_u16(value_sat_1_13, t5_1_7);
     uint16x8_t t97_0 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
     uint16x8_t t97_1 = vld1q_u16(&((uint16_t *)(dst_row2))[8]);
     uint16x8_t t99_0 = vrhaddq_u16(t97_0, out_0_3);
     uint16x8_t t99_1 = vrhaddq_u16(t97_1, out_1_3);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], t99_0);
     vst1q_u16(&((uint16_t *)(dst_row2))[8], t99_1);
-    int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_0)), (int16_t)t18_3);
-    int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_0), (int16_t)t18_3);
-    int32x4_t t101_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131_1)), (int16_t)t18_3);
-    int32x4_t t101_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t131_1), (int16_t)t18_3);
-    int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)),
-        (int16_t)t20_3);
-    int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(t158_0), (int16_t)t20_3);
-    int32x4_t t103_2 = vmlal_n_s16(t101_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)),
-        (int16_t)t20_3);
-    int32x4_t t103_3 = vmlal_high_n_s16(t101_3, vreinterpretq_s16_u16(t158_1), (int16_t)t20_3);
-    int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
-        (int16_t)t24_3);
-    int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(t185_0), (int16_t)t24_3);
-    int32x4_t t105_2 = vmlal_n_s16(t103_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
-        (int16_t)t24_3);
-    int32x4_t t105_3 = vmlal_high_n_s16(t103_3, vreinterpretq_s16_u16(t185_1), (int16_t)t24_3);
-    uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(t212_0),
-        (uint16_t)t28_3);
-    uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), t212_0, (uint16_t)t28_3);
-    uint32x4_t t107_2 = vmlal_n_u16(vreinterpretq_u32_s32(t105_2), vget_low_u16(t212_1),
-        (uint16_t)t28_3);
-    uint32x4_t t107_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_3), t212_1, (uint16_t)t28_3);
-    uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(t239_0), (uint16_t)t32_3);
-    uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, t239_0, (uint16_t)t32_3);
-    uint32x4_t t109_2 = vmlal_n_u16(t107_2, vget_low_u16(t239_1), (uint16_t)t32_3);
-    uint32x4_t t109_3 = vmlal_high_n_u16(t107_3, t239_1, (uint16_t)t32_3);
-    int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
-        vget_low_s16(vreinterpretq_s16_u16(t266_0)), (int16_t)t36_3);
-    int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1),
-        vreinterpretq_s16_u16(t266_0), (int16_t)t36_3);
-    int32x4_t t111_2 = vmlal_n_s16(vreinterpretq_s32_u32(t109_2),
-        vget_low_s16(vreinterpretq_s16_u16(t266_1)), (int16_t)t36_3);
-    int32x4_t t111_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_3),
-        vreinterpretq_s16_u16(t266_1), (int16_t)t36_3);
-    int32x4_t t113_0_2 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-        (int16_t)t40_3);
-    int32x4_t t113_1_2 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(t293_0), (int16_t)t40_3);
-    int32x4_t t113_2_2 = vmlal_n_s16(t111_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-        (int16_t)t40_3);
-    int32x4_t t113_3_2 = vmlal_high_n_s16(t111_3, vreinterpretq_s16_u16(t293_1), (int16_t)t40_3);
-    int32x4_t t115_0_2 = vmlal_n_s16(t113_0_2, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
-        (int16_t)t44_3);
-    int32x4_t t115_1_2 = vmlal_high_n_s16(t113_1_2, vreinterpretq_s16_u16(t320_0), (int16_t)t44_3);
-    int32x4_t t115_2_2 = vmlal_n_s16(t113_2_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
-        (int16_t)t44_3);
-    int32x4_t t115_3_2 = vmlal_high_n_s16(t113_3_2, vreinterpretq_s16_u16(t320_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
-    uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_2_2, t115_3_2, 7);
-    uint16x8_t out_0_4 = vminq_u16(value_sat_0_19, t5_0_3);
-    uint16x8_t out_1_4 = vminq_u16(value_sat_1_19, t5_1_3);
+    int32_t t16_8 = (filter * 16) + mx;
+    int16x8_t taps_8 = vld1q_s16(&taps_table[daedalus_clip64(t16_8, 0, 63)][0]);
+    uint16x8_t pixels0_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    uint16x8_t pixels0_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[5]);
+    int32x4_t t302_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_11)), taps_8,
+        0);
+    int32x4_t t302_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_11), taps_8, 0);
+    int32x4_t t302_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_11)), taps_8,
+        0);
+    int32x4_t t302_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_11), taps_8, 0);
+    uint16x8_t pixels1_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    uint16x8_t pixels1_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[6]);
+    int32x4_t t304_0 = vmlal_laneq_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_11)),
+        taps_8, 1);
+    int32x4_t t304_1 = vmlal_high_laneq_s16(t302_1, vreinterpretq_s16_u16(pixels1_0_11), taps_8, 1);
+    int32x4_t t304_2 = vmlal_laneq_s16(t302_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_11)),
+        taps_8, 1);
+    int32x4_t t304_3 = vmlal_high_laneq_s16(t302_3, vreinterpretq_s16_u16(pixels1_1_11), taps_8, 1);
+    uint16x8_t pixels2_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    uint16x8_t pixels2_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[7]);
+    int32x4_t t306_0 = vmlal_laneq_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_11)),
+        taps_8, 2);
+    int32x4_t t306_1 = vmlal_high_laneq_s16(t304_1, vreinterpretq_s16_u16(pixels2_0_11), taps_8, 2);
+    int32x4_t t306_2 = vmlal_laneq_s16(t304_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_11)),
+        taps_8, 2);
+    int32x4_t t306_3 = vmlal_high_laneq_s16(t304_3, vreinterpretq_s16_u16(pixels2_1_11), taps_8, 2);
+    uint16x8_t pixels3_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint16x8_t pixels3_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
+    uint32x4_t t308_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_0_11),
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint32x4_t t308_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t306_1), pixels3_0_11,
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint32x4_t t308_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306_2), vget_low_u16(pixels3_1_11),
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint32x4_t t308_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t306_3), pixels3_1_11,
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint16x8_t pixels4_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint16x8_t pixels4_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[9]);
+    uint32x4_t t310_0 = vmlal_laneq_u16(t308_0, vget_low_u16(pixels4_0_11),
+        vreinterpretq_u16_s16(taps_8), 4);
+    uint32x4_t t310_1 = vmlal_high_laneq_u16(t308_1, pixels4_0_11, vreinterpretq_u16_s16(taps_8),
+        4);
+    uint32x4_t t310_2 = vmlal_laneq_u16(t308_2, vget_low_u16(pixels4_1_11),
+        vreinterpretq_u16_s16(taps_8), 4);
+    uint32x4_t t310_3 = vmlal_high_laneq_u16(t308_3, pixels4_1_11, vreinterpretq_u16_s16(taps_8),
+        4);
+    uint16x8_t pixels5_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    uint16x8_t pixels5_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[10]);
+    int32x4_t t312_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_11)), taps_8, 5);
+    int32x4_t t312_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t310_1),
+        vreinterpretq_s16_u16(pixels5_0_11), taps_8, 5);
+    int32x4_t t312_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_11)), taps_8, 5);
+    int32x4_t t312_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t310_3),
+        vreinterpretq_s16_u16(pixels5_1_11), taps_8, 5);
+    uint16x8_t pixels6_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    uint16x8_t pixels6_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[11]);
+    int32x4_t t314_0 = vmlal_laneq_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_11)),
+        taps_8, 6);
+    int32x4_t t314_1 = vmlal_high_laneq_s16(t312_1, vreinterpretq_s16_u16(pixels6_0_11), taps_8, 6);
+    int32x4_t t314_2 = vmlal_laneq_s16(t312_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_11)),
+        taps_8, 6);
+    int32x4_t t314_3 = vmlal_high_laneq_s16(t312_3, vreinterpretq_s16_u16(pixels6_1_11), taps_8, 6);
+    uint16x8_t pixels7_0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    uint16x8_t pixels7_1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[12]);
+    int32x4_t t316_0 = vmlal_laneq_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_11)),
+        taps_8, 7);
+    int32x4_t t316_1 = vmlal_high_laneq_s16(t314_1, vreinterpretq_s16_u16(pixels7_0_11), taps_8, 7);
+    int32x4_t t316_2 = vmlal_laneq_s16(t314_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_11)),
+        taps_8, 7);
+    int32x4_t t316_3 = vmlal_high_laneq_s16(t314_3, vreinterpretq_s16_u16(pixels7_1_11), taps_8, 7);
+    uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
+    uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
+    uint16x8_t t5_0_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t320_0 = vminq_u16(value_sat_0_14, t5_0_8);
+    uint16x8_t t320_1 = vminq_u16(value_sat_1_14, t5_1_8);
+    int32_t t16_9 = (filter * 16) + my;
+    int16x8_t taps_9 = vld1q_s16(&taps_table[daedalus_clip64(t16_9, 0, 63)][0]);
+    int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t131_0)), taps_9, 0);
+    int32x4_t t101_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t131_0), taps_9, 0);
+    int32x4_t t101_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t131_1)), taps_9, 0);
+    int32x4_t t101_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t131_1), taps_9, 0);
+    int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(t158_0)), taps_9,
+        1);
+    int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, vreinterpretq_s16_u16(t158_0), taps_9, 1);
+    int32x4_t t103_2 = vmlal_laneq_s16(t101_2, vget_low_s16(vreinterpretq_s16_u16(t158_1)), taps_9,
+        1);
+    int32x4_t t103_3 = vmlal_high_laneq_s16(t101_3, vreinterpretq_s16_u16(t158_1), taps_9, 1);
+    int32x4_t t105_0 = vmlal_laneq_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)), taps_9,
+        2);
+    int32x4_t t105_1 = vmlal_high_laneq_s16(t103_1, vreinterpretq_s16_u16(t185_0), taps_9, 2);
+    int32x4_t t105_2 = vmlal_laneq_s16(t103_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)), taps_9,
+        2);
+    int32x4_t t105_3 = vmlal_high_laneq_s16(t103_3, vreinterpretq_s16_u16(t185_1), taps_9, 2);
+    uint32x4_t t107_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(t212_0),
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t107_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_1), t212_0,
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t107_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_2), vget_low_u16(t212_1),
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t107_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_3), t212_1,
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t109_0 = vmlal_laneq_u16(t107_0, vget_low_u16(t239_0),
+        vreinterpretq_u16_s16(taps_9), 4);
+    uint32x4_t t109_1 = vmlal_high_laneq_u16(t107_1, t239_0, vreinterpretq_u16_s16(taps_9), 4);
+    uint32x4_t t109_2 = vmlal_laneq_u16(t107_2, vget_low_u16(t239_1),
+        vreinterpretq_u16_s16(taps_9), 4);
+    uint32x4_t t109_3 = vmlal_high_laneq_u16(t107_3, t239_1, vreinterpretq_u16_s16(taps_9), 4);
+    int32x4_t t111_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_0),
+        vget_low_s16(vreinterpretq_s16_u16(t266_0)), taps_9, 5);
+    int32x4_t t111_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_1),
+        vreinterpretq_s16_u16(t266_0), taps_9, 5);
+    int32x4_t t111_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_2),
+        vget_low_s16(vreinterpretq_s16_u16(t266_1)), taps_9, 5);
+    int32x4_t t111_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_3),
+        vreinterpretq_s16_u16(t266_1), taps_9, 5);
+    int32x4_t t113_0_2 = vmlal_laneq_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        taps_9, 6);
+    int32x4_t t113_1_2 = vmlal_high_laneq_s16(t111_1, vreinterpretq_s16_u16(t293_0), taps_9, 6);
+    int32x4_t t113_2_2 = vmlal_laneq_s16(t111_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        taps_9, 6);
+    int32x4_t t113_3_2 = vmlal_high_laneq_s16(t111_3, vreinterpretq_s16_u16(t293_1), taps_9, 6);
+    int32x4_t t115_0_2 = vmlal_laneq_s16(t113_0_2, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
+        taps_9, 7);
+    int32x4_t t115_1_2 = vmlal_high_laneq_s16(t113_1_2, vreinterpretq_s16_u16(t320_0), taps_9, 7);
+    int32x4_t t115_2_2 = vmlal_laneq_s16(t113_2_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
+        taps_9, 7);
+    int32x4_t t115_3_2 = vmlal_high_laneq_s16(t113_3_2, vreinterpretq_s16_u16(t320_1), taps_9, 7);
+    uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
+    uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_2_2, t115_3_2, 7);
+    uint16x8_t t5_0_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_4 = vminq_u16(value_sat_0_15, t5_0_9);
+    uint16x8_t out_1_4 = vminq_u16(value_sat_1_15, t5_1_9);
     uint16x8_t t120_0 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
     uint16x8_t t120_1 = vld1q_u16(&((uint16_t *)(dst_row3))[8]);
     uint16x8_t t122_0 = vrhaddq_u16(t120_0, out_0_4);
     uint16x8_t t122_1 = vrhaddq_u16(t120_1, out_1_4);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], t122_0);
     vst1q_u16(&((uint16_t *)(dst_row3))[8], t122_1);
-    int32x4_t t124_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_0)), (int16_t)t18_3);
-    int32x4_t t124_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_0), (int16_t)t18_3);
-    int32x4_t t124_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158_1)), (int16_t)t18_3);
-    int32x4_t t124_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t158_1), (int16_t)t18_3);
-    int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
-        (int16_t)t20_3);
-    int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t185_0), (int16_t)t20_3);
-    int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
-        (int16_t)t20_3);
-    int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(t185_1), (int16_t)t20_3);
-    int32x4_t t128_0 = vmlal_n_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-        (int16_t)t24_3);
-    int32x4_t t128_1 = vmlal_high_n_s16(t126_1, vreinterpretq_s16_u16(t212_0), (int16_t)t24_3);
-    int32x4_t t128_2 = vmlal_n_s16(t126_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-        (int16_t)t24_3);
-    int32x4_t t128_3 = vmlal_high_n_s16(t126_3, vreinterpretq_s16_u16(t212_1), (int16_t)t24_3);
-    uint32x4_t t130_0 = vmlal_n_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(t239_0),
-        (uint16_t)t28_3);
-    uint32x4_t t130_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_1), t239_0, (uint16_t)t28_3);
-    uint32x4_t t130_2 = vmlal_n_u16(vreinterpretq_u32_s32(t128_2), vget_low_u16(t239_1),
-        (uint16_t)t28_3);
-    uint32x4_t t130_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_3), t239_1, (uint16_t)t28_3);
-    uint32x4_t t132_0 = vmlal_n_u16(t130_0, vget_low_u16(t266_0), (uint16_t)t32_3);
-    uint32x4_t t132_1 = vmlal_high_n_u16(t130_1, t266_0, (uint16_t)t32_3);
-    uint32x4_t t132_2 = vmlal_n_u16(t130_2, vget_low_u16(t266_1), (uint16_t)t32_3);
-    uint32x4_t t132_3 = vmlal_high_n_u16(t130_3, t266_1, (uint16_t)t32_3);
-    int32x4_t t134_0 = vmlal_n_s16(vreinterpretq_s32_u32(t132_0),
-        vget_low_s16(vreinterpretq_s16_u16(t293_0)), (int16_t)t36_3);
-    int32x4_t t134_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_1),
-        vreinterpretq_s16_u16(t293_0), (int16_t)t36_3);
-    int32x4_t t134_2 = vmlal_n_s16(vreinterpretq_s32_u32(t132_2),
-        vget_low_s16(vreinterpretq_s16_u16(t293_1)), (int16_t)t36_3);
-    int32x4_t t134_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_3),
-        vreinterpretq_s16_u16(t293_1), (int16_t)t36_3);
-    int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
-        (int16_t)t40_3);
-    int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t320_0), (int16_t)t40_3);
-    int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
-        (int16_t)t40_3);
-    int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(t320_1), (int16_t)t40_3);
-    int32x4_t t138_0 = vmlal_n_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
-        (int16_t)t44_3);
-    int32x4_t t138_1 = vmlal_high_n_s16(t136_1, vreinterpretq_s16_u16(t347_0), (int16_t)t44_3);
-    int32x4_t t138_2 = vmlal_n_s16(t136_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
-        (int16_t)t44_3);
-    int32x4_t t138_3 = vmlal_high_n_s16(t136_3, vreinterpretq_s16_u16(t347_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
-    uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_2, t138_3, 7);
-    uint16x8_t out_0_5 = vminq_u16(value_sat_0_20, t5_0_3);
-    uint16x8_t out_1_5 = vminq_u16(value_sat_1_20, t5_1_3);
+    int32_t t16_10 = (filter * 16) + mx;
+    int16x8_t taps_10 = vld1q_s16(&taps_table[daedalus_clip64(t16_10, 0, 63)][0]);
+    uint16x8_t pixels0_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    uint16x8_t pixels0_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[5]);
+    int32x4_t t329_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_12)), taps_10,
+        0);
+    int32x4_t t329_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_12), taps_10, 0);
+    int32x4_t t329_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_12)), taps_10,
+        0);
+    int32x4_t t329_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_12), taps_10, 0);
+    uint16x8_t pixels1_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    uint16x8_t pixels1_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[6]);
+    int32x4_t t331_0 = vmlal_laneq_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_12)),
+        taps_10, 1);
+    int32x4_t t331_1 = vmlal_high_laneq_s16(t329_1, vreinterpretq_s16_u16(pixels1_0_12), taps_10,
+        1);
+    int32x4_t t331_2 = vmlal_laneq_s16(t329_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_12)),
+        taps_10, 1);
+    int32x4_t t331_3 = vmlal_high_laneq_s16(t329_3, vreinterpretq_s16_u16(pixels1_1_12), taps_10,
+        1);
+    uint16x8_t pixels2_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    uint16x8_t pixels2_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[7]);
+    int32x4_t t333_0 = vmlal_laneq_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_12)),
+        taps_10, 2);
+    int32x4_t t333_1 = vmlal_high_laneq_s16(t331_1, vreinterpretq_s16_u16(pixels2_0_12), taps_10,
+        2);
+    int32x4_t t333_2 = vmlal_laneq_s16(t331_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_12)),
+        taps_10, 2);
+    int32x4_t t333_3 = vmlal_high_laneq_s16(t331_3, vreinterpretq_s16_u16(pixels2_1_12), taps_10,
+        2);
+    uint16x8_t pixels3_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint16x8_t pixels3_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
+    uint32x4_t t335_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_0_12),
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint32x4_t t335_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t333_1), pixels3_0_12,
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint32x4_t t335_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t333_2), vget_low_u16(pixels3_1_12),
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint32x4_t t335_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t333_3), pixels3_1_12,
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint16x8_t pixels4_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint16x8_t pixels4_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[9]);
+    uint32x4_t t337_0 = vmlal_laneq_u16(t335_0, vget_low_u16(pixels4_0_12),
+        vreinterpretq_u16_s16(taps_10), 4);
+    uint32x4_t t337_1 = vmlal_high_laneq_u16(t335_1, pixels4_0_12, vreinterpretq_u16_s16(taps_10),
+        4);
+    uint32x4_t t337_2 = vmlal_laneq_u16(t335_2, vget_low_u16(pixels4_1_12),
+        vreinterpretq_u16_s16(taps_10), 4);
+    uint32x4_t t337_3 = vmlal_high_laneq_u16(t335_3, pixels4_1_12, vreinterpretq_u16_s16(taps_10),
+        4);
+    uint16x8_t pixels5_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    uint16x8_t pixels5_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[10]);
+    int32x4_t t339_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t337_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_12)), taps_10, 5);
+    int32x4_t t339_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t337_1),
+        vreinterpretq_s16_u16(pixels5_0_12), taps_10, 5);
+    int32x4_t t339_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t337_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_12)), taps_10, 5);
+    int32x4_t t339_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t337_3),
+        vreinterpretq_s16_u16(pixels5_1_12), taps_10, 5);
+    uint16x8_t pixels6_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    uint16x8_t pixels6_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[11]);
+    int32x4_t t341_0 = vmlal_laneq_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_12)),
+        taps_10, 6);
+    int32x4_t t341_1 = vmlal_high_laneq_s16(t339_1, vreinterpretq_s16_u16(pixels6_0_12), taps_10,
+        6);
+    int32x4_t t341_2 = vmlal_laneq_s16(t339_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_12)),
+        taps_10, 6);
+    int32x4_t t341_3 = vmlal_high_laneq_s16(t339_3, vreinterpretq_s16_u16(pixels6_1_12), taps_10,
+        6);
+    uint16x8_t pixels7_0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    uint16x8_t pixels7_1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[12]);
+    int32x4_t t343_0 = vmlal_laneq_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_12)),
+        taps_10, 7);
+    int32x4_t t343_1 = vmlal_high_laneq_s16(t341_1, vreinterpretq_s16_u16(pixels7_0_12), taps_10,
+        7);
+    int32x4_t t343_2 = vmlal_laneq_s16(t341_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_12)),
+        taps_10, 7);
+    int32x4_t t343_3 = vmlal_high_laneq_s16(t341_3, vreinterpretq_s16_u16(pixels7_1_12), taps_10,
+        7);
+    uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
+    uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
+    uint16x8_t t5_0_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t347_0 = vminq_u16(value_sat_0_16, t5_0_10);
+    uint16x8_t t347_1 = vminq_u16(value_sat_1_16, t5_1_10);
+    int32_t t16_11 = (filter * 16) + my;
+    int16x8_t taps_11 = vld1q_s16(&taps_table[daedalus_clip64(t16_11, 0, 63)][0]);
+    int32x4_t t124_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t158_0)), taps_11, 0);
+    int32x4_t t124_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t158_0), taps_11, 0);
+    int32x4_t t124_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t158_1)), taps_11, 0);
+    int32x4_t t124_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t158_1), taps_11, 0);
+    int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t185_0)),
+        taps_11, 1);
+    int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(t185_0), taps_11, 1);
+    int32x4_t t126_2 = vmlal_laneq_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(t185_1)),
+        taps_11, 1);
+    int32x4_t t126_3 = vmlal_high_laneq_s16(t124_3, vreinterpretq_s16_u16(t185_1), taps_11, 1);
+    int32x4_t t128_0 = vmlal_laneq_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        taps_11, 2);
+    int32x4_t t128_1 = vmlal_high_laneq_s16(t126_1, vreinterpretq_s16_u16(t212_0), taps_11, 2);
+    int32x4_t t128_2 = vmlal_laneq_s16(t126_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        taps_11, 2);
+    int32x4_t t128_3 = vmlal_high_laneq_s16(t126_3, vreinterpretq_s16_u16(t212_1), taps_11, 2);
+    uint32x4_t t130_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(t239_0),
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t130_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t128_1), t239_0,
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t130_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128_2), vget_low_u16(t239_1),
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t130_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t128_3), t239_1,
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t132_0 = vmlal_laneq_u16(t130_0, vget_low_u16(t266_0),
+        vreinterpretq_u16_s16(taps_11), 4);
+    uint32x4_t t132_1 = vmlal_high_laneq_u16(t130_1, t266_0, vreinterpretq_u16_s16(taps_11), 4);
+    uint32x4_t t132_2 = vmlal_laneq_u16(t130_2, vget_low_u16(t266_1),
+        vreinterpretq_u16_s16(taps_11), 4);
+    uint32x4_t t132_3 = vmlal_high_laneq_u16(t130_3, t266_1, vreinterpretq_u16_s16(taps_11), 4);
+    int32x4_t t134_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132_0),
+        vget_low_s16(vreinterpretq_s16_u16(t293_0)), taps_11, 5);
+    int32x4_t t134_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t132_1),
+        vreinterpretq_s16_u16(t293_0), taps_11, 5);
+    int32x4_t t134_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132_2),
+        vget_low_s16(vreinterpretq_s16_u16(t293_1)), taps_11, 5);
+    int32x4_t t134_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t132_3),
+        vreinterpretq_s16_u16(t293_1), taps_11, 5);
+    int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t320_0)),
+        taps_11, 6);
+    int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(t320_0), taps_11, 6);
+    int32x4_t t136_2 = vmlal_laneq_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(t320_1)),
+        taps_11, 6);
+    int32x4_t t136_3 = vmlal_high_laneq_s16(t134_3, vreinterpretq_s16_u16(t320_1), taps_11, 6);
+    int32x4_t t138_0 = vmlal_laneq_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
+        taps_11, 7);
+    int32x4_t t138_1 = vmlal_high_laneq_s16(t136_1, vreinterpretq_s16_u16(t347_0), taps_11, 7);
+    int32x4_t t138_2 = vmlal_laneq_s16(t136_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
+        taps_11, 7);
+    int32x4_t t138_3 = vmlal_high_laneq_s16(t136_3, vreinterpretq_s16_u16(t347_1), taps_11, 7);
+    uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
+    uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_2, t138_3, 7);
+    uint16x8_t t5_0_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_5 = vminq_u16(value_sat_0_17, t5_0_11);
+    uint16x8_t out_1_5 = vminq_u16(value_sat_1_17, t5_1_11);
     uint16x8_t t143_0 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
     uint16x8_t t143_1 = vld1q_u16(&((uint16_t *)(dst_row4))[8]);
     uint16x8_t t145_0 = vrhaddq_u16(t143_0, out_0_5);
     uint16x8_t t145_1 = vrhaddq_u16(t143_1, out_1_5);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], t145_0);
     vst1q_u16(&((uint16_t *)(dst_row4))[8], t145_1);
-    int32x4_t t147_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_0)), (int16_t)t18_3);
-    int32x4_t t147_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_0), (int16_t)t18_3);
-    int32x4_t t147_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185_1)), (int16_t)t18_3);
-    int32x4_t t147_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t185_1), (int16_t)t18_3);
-    int32x4_t t149_0 = vmlal_n_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
-        (int16_t)t20_3);
-    int32x4_t t149_1 = vmlal_high_n_s16(t147_1, vreinterpretq_s16_u16(t212_0), (int16_t)t20_3);
-    int32x4_t t149_2 = vmlal_n_s16(t147_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
-        (int16_t)t20_3);
-    int32x4_t t149_3 = vmlal_high_n_s16(t147_3, vreinterpretq_s16_u16(t212_1), (int16_t)t20_3);
-    int32x4_t t151_0 = vmlal_n_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-        (int16_t)t24_3);
-    int32x4_t t151_1 = vmlal_high_n_s16(t149_1, vreinterpretq_s16_u16(t239_0), (int16_t)t24_3);
-    int32x4_t t151_2 = vmlal_n_s16(t149_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-        (int16_t)t24_3);
-    int32x4_t t151_3 = vmlal_high_n_s16(t149_3, vreinterpretq_s16_u16(t239_1), (int16_t)t24_3);
-    uint32x4_t t153_0 = vmlal_n_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(t266_0),
-        (uint16_t)t28_3);
-    uint32x4_t t153_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_1), t266_0, (uint16_t)t28_3);
-    uint32x4_t t153_2 = vmlal_n_u16(vreinterpretq_u32_s32(t151_2), vget_low_u16(t266_1),
-        (uint16_t)t28_3);
-    uint32x4_t t153_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_3), t266_1, (uint16_t)t28_3);
-    uint32x4_t t155_0 = vmlal_n_u16(t153_0, vget_low_u16(t293_0), (uint16_t)t32_3);
-    uint32x4_t t155_1 = vmlal_high_n_u16(t153_1, t293_0, (uint16_t)t32_3);
-    uint32x4_t t155_2 = vmlal_n_u16(t153_2, vget_low_u16(t293_1), (uint16_t)t32_3);
-    uint32x4_t t155_3 = vmlal_high_n_u16(t153_3, t293_1, (uint16_t)t32_3);
-    int32x4_t t157_0 = vmlal_n_s16(vreinterpretq_s32_u32(t155_0),
-        vget_low_s16(vreinterpretq_s16_u16(t320_0)), (int16_t)t36_3);
-    int32x4_t t157_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_1),
-        vreinterpretq_s16_u16(t320_0), (int16_t)t36_3);
-    int32x4_t t157_2 = vmlal_n_s16(vreinterpretq_s32_u32(t155_2),
-        vget_low_s16(vreinterpretq_s16_u16(t320_1)), (int16_t)t36_3);
-    int32x4_t t157_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_3),
-        vreinterpretq_s16_u16(t320_1), (int16_t)t36_3);
-    int32x4_t t159_0 = vmlal_n_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
-        (int16_t)t40_3);
-    int32x4_t t159_1 = vmlal_high_n_s16(t157_1, vreinterpretq_s16_u16(t347_0), (int16_t)t40_3);
-    int32x4_t t159_2 = vmlal_n_s16(t157_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
-        (int16_t)t40_3);
-    int32x4_t t159_3 = vmlal_high_n_s16(t157_3, vreinterpretq_s16_u16(t347_1), (int16_t)t40_3);
-    int32x4_t t161_0 = vmlal_n_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
-        (int16_t)t44_3);
-    int32x4_t t161_1 = vmlal_high_n_s16(t159_1, vreinterpretq_s16_u16(t374_0), (int16_t)t44_3);
-    int32x4_t t161_2 = vmlal_n_s16(t159_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
-        (int16_t)t44_3);
-    int32x4_t t161_3 = vmlal_high_n_s16(t159_3, vreinterpretq_s16_u16(t374_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
-    uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_2, t161_3, 7);
-    uint16x8_t out_0_6 = vminq_u16(value_sat_0_21, t5_0_3);
-    uint16x8_t out_1_6 = vminq_u16(value_sat_1_21, t5_1_3);
+    int32_t t16_12 = (filter * 16) + mx;
+    int16x8_t taps_12 = vld1q_s16(&taps_table[daedalus_clip64(t16_12, 0, 63)][0]);
+    uint16x8_t pixels0_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    uint16x8_t pixels0_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[5]);
+    int32x4_t t356_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_13)), taps_12,
+        0);
+    int32x4_t t356_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_13), taps_12, 0);
+    int32x4_t t356_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_13)), taps_12,
+        0);
+    int32x4_t t356_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_13), taps_12, 0);
+    uint16x8_t pixels1_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    uint16x8_t pixels1_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[6]);
+    int32x4_t t358_0 = vmlal_laneq_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_13)),
+        taps_12, 1);
+    int32x4_t t358_1 = vmlal_high_laneq_s16(t356_1, vreinterpretq_s16_u16(pixels1_0_13), taps_12,
+        1);
+    int32x4_t t358_2 = vmlal_laneq_s16(t356_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_13)),
+        taps_12, 1);
+    int32x4_t t358_3 = vmlal_high_laneq_s16(t356_3, vreinterpretq_s16_u16(pixels1_1_13), taps_12,
+        1);
+    uint16x8_t pixels2_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    uint16x8_t pixels2_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[7]);
+    int32x4_t t360_0 = vmlal_laneq_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_13)),
+        taps_12, 2);
+    int32x4_t t360_1 = vmlal_high_laneq_s16(t358_1, vreinterpretq_s16_u16(pixels2_0_13), taps_12,
+        2);
+    int32x4_t t360_2 = vmlal_laneq_s16(t358_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_13)),
+        taps_12, 2);
+    int32x4_t t360_3 = vmlal_high_laneq_s16(t358_3, vreinterpretq_s16_u16(pixels2_1_13), taps_12,
+        2);
+    uint16x8_t pixels3_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint16x8_t pixels3_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
+    uint32x4_t t362_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_0_13),
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint32x4_t t362_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t360_1), pixels3_0_13,
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint32x4_t t362_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t360_2), vget_low_u16(pixels3_1_13),
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint32x4_t t362_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t360_3), pixels3_1_13,
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint16x8_t pixels4_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint16x8_t pixels4_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[9]);
+    uint32x4_t t364_0 = vmlal_laneq_u16(t362_0, vget_low_u16(pixels4_0_13),
+        vreinterpretq_u16_s16(taps_12), 4);
+    uint32x4_t t364_1 = vmlal_high_laneq_u16(t362_1, pixels4_0_13, vreinterpretq_u16_s16(taps_12),
+        4);
+    uint32x4_t t364_2 = vmlal_laneq_u16(t362_2, vget_low_u16(pixels4_1_13),
+        vreinterpretq_u16_s16(taps_12), 4);
+    uint32x4_t t364_3 = vmlal_high_laneq_u16(t362_3, pixels4_1_13, vreinterpretq_u16_s16(taps_12),
+        4);
+    uint16x8_t pixels5_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    uint16x8_t pixels5_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[10]);
+    int32x4_t t366_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t364_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_13)), taps_12, 5);
+    int32x4_t t366_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t364_1),
+        vreinterpretq_s16_u16(pixels5_0_13), taps_12, 5);
+    int32x4_t t366_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t364_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_13)), taps_12, 5);
+    int32x4_t t366_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t364_3),
+        vreinterpretq_s16_u16(pixels5_1_13), taps_12, 5);
+    uint16x8_t pixels6_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    uint16x8_t pixels6_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[11]);
+    int32x4_t t368_0 = vmlal_laneq_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_13)),
+        taps_12, 6);
+    int32x4_t t368_1 = vmlal_high_laneq_s16(t366_1, vreinterpretq_s16_u16(pixels6_0_13), taps_12,
+        6);
+    int32x4_t t368_2 = vmlal_laneq_s16(t366_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_13)),
+        taps_12, 6);
+    int32x4_t t368_3 = vmlal_high_laneq_s16(t366_3, vreinterpretq_s16_u16(pixels6_1_13), taps_12,
+        6);
+    uint16x8_t pixels7_0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    uint16x8_t pixels7_1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[12]);
+    int32x4_t t370_0 = vmlal_laneq_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_13)),
+        taps_12, 7);
+    int32x4_t t370_1 = vmlal_high_laneq_s16(t368_1, vreinterpretq_s16_u16(pixels7_0_13), taps_12,
+        7);
+    int32x4_t t370_2 = vmlal_laneq_s16(t368_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_13)),
+        taps_12, 7);
+    int32x4_t t370_3 = vmlal_high_laneq_s16(t368_3, vreinterpretq_s16_u16(pixels7_1_13), taps_12,
+        7);
+    uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
+    uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
+    uint16x8_t t5_0_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t374_0 = vminq_u16(value_sat_0_18, t5_0_12);
+    uint16x8_t t374_1 = vminq_u16(value_sat_1_18, t5_1_12);
+    int32_t t16_13 = (filter * 16) + my;
+    int16x8_t taps_13 = vld1q_s16(&taps_table[daedalus_clip64(t16_13, 0, 63)][0]);
+    int32x4_t t147_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t185_0)), taps_13, 0);
+    int32x4_t t147_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t185_0), taps_13, 0);
+    int32x4_t t147_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t185_1)), taps_13, 0);
+    int32x4_t t147_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t185_1), taps_13, 0);
+    int32x4_t t149_0 = vmlal_laneq_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(t212_0)),
+        taps_13, 1);
+    int32x4_t t149_1 = vmlal_high_laneq_s16(t147_1, vreinterpretq_s16_u16(t212_0), taps_13, 1);
+    int32x4_t t149_2 = vmlal_laneq_s16(t147_2, vget_low_s16(vreinterpretq_s16_u16(t212_1)),
+        taps_13, 1);
+    int32x4_t t149_3 = vmlal_high_laneq_s16(t147_3, vreinterpretq_s16_u16(t212_1), taps_13, 1);
+    int32x4_t t151_0 = vmlal_laneq_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        taps_13, 2);
+    int32x4_t t151_1 = vmlal_high_laneq_s16(t149_1, vreinterpretq_s16_u16(t239_0), taps_13, 2);
+    int32x4_t t151_2 = vmlal_laneq_s16(t149_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        taps_13, 2);
+    int32x4_t t151_3 = vmlal_high_laneq_s16(t149_3, vreinterpretq_s16_u16(t239_1), taps_13, 2);
+    uint32x4_t t153_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(t266_0),
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t153_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t151_1), t266_0,
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t153_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151_2), vget_low_u16(t266_1),
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t153_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t151_3), t266_1,
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t155_0 = vmlal_laneq_u16(t153_0, vget_low_u16(t293_0),
+        vreinterpretq_u16_s16(taps_13), 4);
+    uint32x4_t t155_1 = vmlal_high_laneq_u16(t153_1, t293_0, vreinterpretq_u16_s16(taps_13), 4);
+    uint32x4_t t155_2 = vmlal_laneq_u16(t153_2, vget_low_u16(t293_1),
+        vreinterpretq_u16_s16(taps_13), 4);
+    uint32x4_t t155_3 = vmlal_high_laneq_u16(t153_3, t293_1, vreinterpretq_u16_s16(taps_13), 4);
+    int32x4_t t157_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155_0),
+        vget_low_s16(vreinterpretq_s16_u16(t320_0)), taps_13, 5);
+    int32x4_t t157_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t155_1),
+        vreinterpretq_s16_u16(t320_0), taps_13, 5);
+    int32x4_t t157_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155_2),
+        vget_low_s16(vreinterpretq_s16_u16(t320_1)), taps_13, 5);
+    int32x4_t t157_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t155_3),
+        vreinterpretq_s16_u16(t320_1), taps_13, 5);
+    int32x4_t t159_0 = vmlal_laneq_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(t347_0)),
+        taps_13, 6);
+    int32x4_t t159_1 = vmlal_high_laneq_s16(t157_1, vreinterpretq_s16_u16(t347_0), taps_13, 6);
+    int32x4_t t159_2 = vmlal_laneq_s16(t157_2, vget_low_s16(vreinterpretq_s16_u16(t347_1)),
+        taps_13, 6);
+    int32x4_t t159_3 = vmlal_high_laneq_s16(t157_3, vreinterpretq_s16_u16(t347_1), taps_13, 6);
+    int32x4_t t161_0 = vmlal_laneq_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
+        taps_13, 7);
+    int32x4_t t161_1 = vmlal_high_laneq_s16(t159_1, vreinterpretq_s16_u16(t374_0), taps_13, 7);
+    int32x4_t t161_2 = vmlal_laneq_s16(t159_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
+        taps_13, 7);
+    int32x4_t t161_3 = vmlal_high_laneq_s16(t159_3, vreinterpretq_s16_u16(t374_1), taps_13, 7);
+    uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
+    uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_2, t161_3, 7);
+    uint16x8_t t5_0_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_6 = vminq_u16(value_sat_0_19, t5_0_13);
+    uint16x8_t out_1_6 = vminq_u16(value_sat_1_19, t5_1_13);
     uint16x8_t t166_0 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
     uint16x8_t t166_1 = vld1q_u16(&((uint16_t *)(dst_row5))[8]);
     uint16x8_t t168_0 = vrhaddq_u16(t166_0, out_0_6);
     uint16x8_t t168_1 = vrhaddq_u16(t166_1, out_1_6);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], t168_0);
     vst1q_u16(&((uint16_t *)(dst_row5))[8], t168_1);
-    int32x4_t t170_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_0)), (int16_t)t18_3);
-    int32x4_t t170_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_0), (int16_t)t18_3);
-    int32x4_t t170_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212_1)), (int16_t)t18_3);
-    int32x4_t t170_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t212_1), (int16_t)t18_3);
-    int32x4_t t172_0 = vmlal_n_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
-        (int16_t)t20_3);
-    int32x4_t t172_1 = vmlal_high_n_s16(t170_1, vreinterpretq_s16_u16(t239_0), (int16_t)t20_3);
-    int32x4_t t172_2 = vmlal_n_s16(t170_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
-        (int16_t)t20_3);
-    int32x4_t t172_3 = vmlal_high_n_s16(t170_3, vreinterpretq_s16_u16(t239_1), (int16_t)t20_3);
-    int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-        (int16_t)t24_3);
-    int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266_0), (int16_t)t24_3);
-    int32x4_t t174_2 = vmlal_n_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-        (int16_t)t24_3);
-    int32x4_t t174_3 = vmlal_high_n_s16(t172_3, vreinterpretq_s16_u16(t266_1), (int16_t)t24_3);
-    uint32x4_t t176_0 = vmlal_n_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(t293_0),
-        (uint16_t)t28_3);
-    uint32x4_t t176_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_1), t293_0, (uint16_t)t28_3);
-    uint32x4_t t176_2 = vmlal_n_u16(vreinterpretq_u32_s32(t174_2), vget_low_u16(t293_1),
-        (uint16_t)t28_3);
-    uint32x4_t t176_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_3), t293_1, (uint16_t)t28_3);
-    uint32x4_t t178_0 = vmlal_n_u16(t176_0, vget_low_u16(t320_0), (uint16_t)t32_3);
-    uint32x4_t t178_1 = vmlal_high_n_u16(t176_1, t320_0, (uint16_t)t32_3);
-    uint32x4_t t178_2 = vmlal_n_u16(t176_2, vget_low_u16(t320_1), (uint16_t)t32_3);
-    uint32x4_t t178_3 = vmlal_high_n_u16(t176_3, t320_1, (uint16_t)t32_3);
-    int32x4_t t180_0 = vmlal_n_s16(vreinterpretq_s32_u32(t178_0),
-        vget_low_s16(vreinterpretq_s16_u16(t347_0)), (int16_t)t36_3);
-    int32x4_t t180_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_1),
-        vreinterpretq_s16_u16(t347_0), (int16_t)t36_3);
-    int32x4_t t180_2 = vmlal_n_s16(vreinterpretq_s32_u32(t178_2),
-        vget_low_s16(vreinterpretq_s16_u16(t347_1)), (int16_t)t36_3);
-    int32x4_t t180_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_3),
-        vreinterpretq_s16_u16(t347_1), (int16_t)t36_3);
-    int32x4_t t182_0 = vmlal_n_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
-        (int16_t)t40_3);
-    int32x4_t t182_1 = vmlal_high_n_s16(t180_1, vreinterpretq_s16_u16(t374_0), (int16_t)t40_3);
-    int32x4_t t182_2 = vmlal_n_s16(t180_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
-        (int16_t)t40_3);
-    int32x4_t t182_3 = vmlal_high_n_s16(t180_3, vreinterpretq_s16_u16(t374_1), (int16_t)t40_3);
-    int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
-        (int16_t)t44_3);
-    int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401_0), (int16_t)t44_3);
-    int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
-        (int16_t)t44_3);
-    int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(t401_1), (int16_t)t44_3);
-    uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
-    uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_2, t184_3, 7);
-    uint16x8_t out_0_7 = vminq_u16(value_sat_0_22, t5_0_3);
-    uint16x8_t out_1_7 = vminq_u16(value_sat_1_22, t5_1_3);
+    int32_t t16_14 = (filter * 16) + mx;
+    int16x8_t taps_14 = vld1q_s16(&taps_table[daedalus_clip64(t16_14, 0, 63)][0]);
+    uint16x8_t pixels0_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    uint16x8_t pixels0_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[5]);
+    int32x4_t t383_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_14)), taps_14,
+        0);
+    int32x4_t t383_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_14), taps_14, 0);
+    int32x4_t t383_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_14)), taps_14,
+        0);
+    int32x4_t t383_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_14), taps_14, 0);
+    uint16x8_t pixels1_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    uint16x8_t pixels1_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[6]);
+    int32x4_t t385_0 = vmlal_laneq_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_14)),
+        taps_14, 1);
+    int32x4_t t385_1 = vmlal_high_laneq_s16(t383_1, vreinterpretq_s16_u16(pixels1_0_14), taps_14,
+        1);
+    int32x4_t t385_2 = vmlal_laneq_s16(t383_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_14)),
+        taps_14, 1);
+    int32x4_t t385_3 = vmlal_high_laneq_s16(t383_3, vreinterpretq_s16_u16(pixels1_1_14), taps_14,
+        1);
+    uint16x8_t pixels2_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    uint16x8_t pixels2_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[7]);
+    int32x4_t t387_0 = vmlal_laneq_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_14)),
+        taps_14, 2);
+    int32x4_t t387_1 = vmlal_high_laneq_s16(t385_1, vreinterpretq_s16_u16(pixels2_0_14), taps_14,
+        2);
+    int32x4_t t387_2 = vmlal_laneq_s16(t385_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_14)),
+        taps_14, 2);
+    int32x4_t t387_3 = vmlal_high_laneq_s16(t385_3, vreinterpretq_s16_u16(pixels2_1_14), taps_14,
+        2);
+    uint16x8_t pixels3_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint16x8_t pixels3_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
+    uint32x4_t t389_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_0_14),
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint32x4_t t389_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t387_1), pixels3_0_14,
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint32x4_t t389_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t387_2), vget_low_u16(pixels3_1_14),
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint32x4_t t389_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t387_3), pixels3_1_14,
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint16x8_t pixels4_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint16x8_t pixels4_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[9]);
+    uint32x4_t t391_0 = vmlal_laneq_u16(t389_0, vget_low_u16(pixels4_0_14),
+        vreinterpretq_u16_s16(taps_14), 4);
+    uint32x4_t t391_1 = vmlal_high_laneq_u16(t389_1, pixels4_0_14, vreinterpretq_u16_s16(taps_14),
+        4);
+    uint32x4_t t391_2 = vmlal_laneq_u16(t389_2, vget_low_u16(pixels4_1_14),
+        vreinterpretq_u16_s16(taps_14), 4);
+    uint32x4_t t391_3 = vmlal_high_laneq_u16(t389_3, pixels4_1_14, vreinterpretq_u16_s16(taps_14),
+        4);
+    uint16x8_t pixels5_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    uint16x8_t pixels5_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[10]);
+    int32x4_t t393_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t391_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_14)), taps_14, 5);
+    int32x4_t t393_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t391_1),
+        vreinterpretq_s16_u16(pixels5_0_14), taps_14, 5);
+    int32x4_t t393_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t391_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_14)), taps_14, 5);
+    int32x4_t t393_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t391_3),
+        vreinterpretq_s16_u16(pixels5_1_14), taps_14, 5);
+    uint16x8_t pixels6_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    uint16x8_t pixels6_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[11]);
+    int32x4_t t395_0 = vmlal_laneq_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_14)),
+        taps_14, 6);
+    int32x4_t t395_1 = vmlal_high_laneq_s16(t393_1, vreinterpretq_s16_u16(pixels6_0_14), taps_14,
+        6);
+    int32x4_t t395_2 = vmlal_laneq_s16(t393_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_14)),
+        taps_14, 6);
+    int32x4_t t395_3 = vmlal_high_laneq_s16(t393_3, vreinterpretq_s16_u16(pixels6_1_14), taps_14,
+        6);
+    uint16x8_t pixels7_0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    uint16x8_t pixels7_1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[12]);
+    int32x4_t t397_0 = vmlal_laneq_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_14)),
+        taps_14, 7);
+    int32x4_t t397_1 = vmlal_high_laneq_s16(t395_1, vreinterpretq_s16_u16(pixels7_0_14), taps_14,
+        7);
+    int32x4_t t397_2 = vmlal_laneq_s16(t395_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_14)),
+        taps_14, 7);
+    int32x4_t t397_3 = vmlal_high_laneq_s16(t395_3, vreinterpretq_s16_u16(pixels7_1_14), taps_14,
+        7);
+    uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
+    uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
+    uint16x8_t t5_0_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t401_0 = vminq_u16(value_sat_0_20, t5_0_14);
+    uint16x8_t t401_1 = vminq_u16(value_sat_1_20, t5_1_14);
+    int32_t t16_15 = (filter * 16) + my;
+    int16x8_t taps_15 = vld1q_s16(&taps_table[daedalus_clip64(t16_15, 0, 63)][0]);
+    int32x4_t t170_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t212_0)), taps_15, 0);
+    int32x4_t t170_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t212_0), taps_15, 0);
+    int32x4_t t170_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t212_1)), taps_15, 0);
+    int32x4_t t170_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t212_1), taps_15, 0);
+    int32x4_t t172_0 = vmlal_laneq_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(t239_0)),
+        taps_15, 1);
+    int32x4_t t172_1 = vmlal_high_laneq_s16(t170_1, vreinterpretq_s16_u16(t239_0), taps_15, 1);
+    int32x4_t t172_2 = vmlal_laneq_s16(t170_2, vget_low_s16(vreinterpretq_s16_u16(t239_1)),
+        taps_15, 1);
+    int32x4_t t172_3 = vmlal_high_laneq_s16(t170_3, vreinterpretq_s16_u16(t239_1), taps_15, 1);
+    int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        taps_15, 2);
+    int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(t266_0), taps_15, 2);
+    int32x4_t t174_2 = vmlal_laneq_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        taps_15, 2);
+    int32x4_t t174_3 = vmlal_high_laneq_s16(t172_3, vreinterpretq_s16_u16(t266_1), taps_15, 2);
+    uint32x4_t t176_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(t293_0),
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t176_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t174_1), t293_0,
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t176_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174_2), vget_low_u16(t293_1),
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t176_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t174_3), t293_1,
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t178_0 = vmlal_laneq_u16(t176_0, vget_low_u16(t320_0),
+        vreinterpretq_u16_s16(taps_15), 4);
+    uint32x4_t t178_1 = vmlal_high_laneq_u16(t176_1, t320_0, vreinterpretq_u16_s16(taps_15), 4);
+    uint32x4_t t178_2 = vmlal_laneq_u16(t176_2, vget_low_u16(t320_1),
+        vreinterpretq_u16_s16(taps_15), 4);
+    uint32x4_t t178_3 = vmlal_high_laneq_u16(t176_3, t320_1, vreinterpretq_u16_s16(taps_15), 4);
+    int32x4_t t180_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178_0),
+        vget_low_s16(vreinterpretq_s16_u16(t347_0)), taps_15, 5);
+    int32x4_t t180_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t178_1),
+        vreinterpretq_s16_u16(t347_0), taps_15, 5);
+    int32x4_t t180_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178_2),
+        vget_low_s16(vreinterpretq_s16_u16(t347_1)), taps_15, 5);
+    int32x4_t t180_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t178_3),
+        vreinterpretq_s16_u16(t347_1), taps_15, 5);
+    int32x4_t t182_0 = vmlal_laneq_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(t374_0)),
+        taps_15, 6);
+    int32x4_t t182_1 = vmlal_high_laneq_s16(t180_1, vreinterpretq_s16_u16(t374_0), taps_15, 6);
+    int32x4_t t182_2 = vmlal_laneq_s16(t180_2, vget_low_s16(vreinterpretq_s16_u16(t374_1)),
+        taps_15, 6);
+    int32x4_t t182_3 = vmlal_high_laneq_s16(t180_3, vreinterpretq_s16_u16(t374_1), taps_15, 6);
+    int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
+        taps_15, 7);
+    int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(t401_0), taps_15, 7);
+    int32x4_t t184_2 = vmlal_laneq_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
+        taps_15, 7);
+    int32x4_t t184_3 = vmlal_high_laneq_s16(t182_3, vreinterpretq_s16_u16(t401_1), taps_15, 7);
+    uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
+    uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_2, t184_3, 7);
+    uint16x8_t t5_0_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_7 = vminq_u16(value_sat_0_21, t5_0_15);
+    uint16x8_t out_1_7 = vminq_u16(value_sat_1_21, t5_1_15);
     uint16x8_t t189_0 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
     uint16x8_t t189_1 = vld1q_u16(&((uint16_t *)(dst_row6))[8]);
     uint16x8_t t191_0 = vrhaddq_u16(t189_0, out_0_7);
     uint16x8_t t191_1 = vrhaddq_u16(t189_1, out_1_7);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], t191_0);
     vst1q_u16(&((uint16_t *)(dst_row6))[8], t191_1);
-    int32x4_t t193_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_0)), (int16_t)t18_3);
-    int32x4_t t193_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_0), (int16_t)t18_3);
-    int32x4_t t193_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239_1)), (int16_t)t18_3);
-    int32x4_t t193_3 = vmull_high_n_s16(vreinterpretq_s16_u16(t239_1), (int16_t)t18_3);
-    int32x4_t t195_0 = vmlal_n_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
-        (int16_t)t20_3);
-    int32x4_t t195_1 = vmlal_high_n_s16(t193_1, vreinterpretq_s16_u16(t266_0), (int16_t)t20_3);
-    int32x4_t t195_2 = vmlal_n_s16(t193_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
-        (int16_t)t20_3);
-    int32x4_t t195_3 = vmlal_high_n_s16(t193_3, vreinterpretq_s16_u16(t266_1), (int16_t)t20_3);
-    int32x4_t t197_0 = vmlal_n_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
-        (int16_t)t24_3);
-    int32x4_t t197_1 = vmlal_high_n_s16(t195_1, vreinterpretq_s16_u16(t293_0), (int16_t)t24_3);
-    int32x4_t t197_2 = vmlal_n_s16(t195_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
-        (int16_t)t24_3);
-    int32x4_t t197_3 = vmlal_high_n_s16(t195_3, vreinterpretq_s16_u16(t293_1), (int16_t)t24_3);
-    uint32x4_t t199_0 = vmlal_n_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(t320_0),
-        (uint16_t)t28_3);
-    uint32x4_t t199_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_1), t320_0, (uint16_t)t28_3);
-    uint32x4_t t199_2 = vmlal_n_u16(vreinterpretq_u32_s32(t197_2), vget_low_u16(t320_1),
-        (uint16_t)t28_3);
-    uint32x4_t t199_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_3), t320_1, (uint16_t)t28_3);
-    uint32x4_t t201_0 = vmlal_n_u16(t199_0, vget_low_u16(t347_0), (uint16_t)t32_3);
-    uint32x4_t t201_1 = vmlal_high_n_u16(t199_1, t347_0, (uint16_t)t32_3);
-    uint32x4_t t201_2 = vmlal_n_u16(t199_2, vget_low_u16(t347_1), (uint16_t)t32_3);
-    uint32x4_t t201_3 = vmlal_high_n_u16(t199_3, t347_1, (uint16_t)t32_3);
-    int32x4_t t203_0 = vmlal_n_s16(vreinterpretq_s32_u32(t201_0),
-        vget_low_s16(vreinterpretq_s16_u16(t374_0)), (int16_t)t36_3);
-    int32x4_t t203_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_1),
-        vreinterpretq_s16_u16(t374_0), (int16_t)t36_3);
-    int32x4_t t203_2 = vmlal_n_s16(vreinterpretq_s32_u32(t201_2),
-        vget_low_s16(vreinterpretq_s16_u16(t374_1)), (int16_t)t36_3);
-    int32x4_t t203_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_3),
-        vreinterpretq_s16_u16(t374_1), (int16_t)t36_3);
-    int32x4_t t205_0 = vmlal_n_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
-        (int16_t)t40_3);
-    int32x4_t t205_1 = vmlal_high_n_s16(t203_1, vreinterpretq_s16_u16(t401_0), (int16_t)t40_3);
-    int32x4_t t205_2 = vmlal_n_s16(t203_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
-        (int16_t)t40_3);
-    int32x4_t t205_3 = vmlal_high_n_s16(t203_3, vreinterpretq_s16_u16(t401_1), (int16_t)t40_3);
-    int32x4_t t207_0 = vmlal_n_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(t428_0)),
-        (int16_t)t44_3);
-    int32x4_t t207_1 = vmlal_high_n_s16(t205_1, vreinterpretq_s16_u16(t428_0), (int16_t)t44_3);
-    int32x4_t t207_2 = vmlal_n_s16(t205_2, vget_low_s16(vreinterpretq_s16_u16(t428_1)),
-        (int16_t)t44_3);
-    int32x4_t t207_3 = vmlal_high_n_s16(t205_3, vreinterpretq_s16_u16(t428_1), (int16_t)t44_3);
+    int32_t t16_16 = (filter * 16) + mx;
+    int16x8_t taps_16 = vld1q_s16(&taps_table[daedalus_clip64(t16_16, 0, 63)][0]);
+    uint16x8_t pixels0_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    uint16x8_t pixels0_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[5]);
+    int32x4_t t410_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0_15)), taps_16,
+        0);
+    int32x4_t t410_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0_15), taps_16, 0);
+    int32x4_t t410_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1_15)), taps_16,
+        0);
+    int32x4_t t410_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1_15), taps_16, 0);
+    uint16x8_t pixels1_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    uint16x8_t pixels1_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[6]);
+    int32x4_t t412_0 = vmlal_laneq_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0_15)),
+        taps_16, 1);
+    int32x4_t t412_1 = vmlal_high_laneq_s16(t410_1, vreinterpretq_s16_u16(pixels1_0_15), taps_16,
+        1);
+    int32x4_t t412_2 = vmlal_laneq_s16(t410_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1_15)),
+        taps_16, 1);
+    int32x4_t t412_3 = vmlal_high_laneq_s16(t410_3, vreinterpretq_s16_u16(pixels1_1_15), taps_16,
+        1);
+    uint16x8_t pixels2_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    uint16x8_t pixels2_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[7]);
+    int32x4_t t414_0 = vmlal_laneq_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0_15)),
+        taps_16, 2);
+    int32x4_t t414_1 = vmlal_high_laneq_s16(t412_1, vreinterpretq_s16_u16(pixels2_0_15), taps_16,
+        2);
+    int32x4_t t414_2 = vmlal_laneq_s16(t412_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1_15)),
+        taps_16, 2);
+    int32x4_t t414_3 = vmlal_high_laneq_s16(t412_3, vreinterpretq_s16_u16(pixels2_1_15), taps_16,
+        2);
+    uint16x8_t pixels3_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint16x8_t pixels3_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
+    uint32x4_t t416_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_0_15),
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint32x4_t t416_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t414_1), pixels3_0_15,
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint32x4_t t416_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t414_2), vget_low_u16(pixels3_1_15),
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint32x4_t t416_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t414_3), pixels3_1_15,
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint16x8_t pixels4_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint16x8_t pixels4_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[9]);
+    uint32x4_t t418_0 = vmlal_laneq_u16(t416_0, vget_low_u16(pixels4_0_15),
+        vreinterpretq_u16_s16(taps_16), 4);
+    uint32x4_t t418_1 = vmlal_high_laneq_u16(t416_1, pixels4_0_15, vreinterpretq_u16_s16(taps_16),
+        4);
+    uint32x4_t t418_2 = vmlal_laneq_u16(t416_2, vget_low_u16(pixels4_1_15),
+        vreinterpretq_u16_s16(taps_16), 4);
+    uint32x4_t t418_3 = vmlal_high_laneq_u16(t416_3, pixels4_1_15, vreinterpretq_u16_s16(taps_16),
+        4);
+    uint16x8_t pixels5_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    uint16x8_t pixels5_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[10]);
+    int32x4_t t420_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t418_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_0_15)), taps_16, 5);
+    int32x4_t t420_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t418_1),
+        vreinterpretq_s16_u16(pixels5_0_15), taps_16, 5);
+    int32x4_t t420_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t418_2),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_1_15)), taps_16, 5);
+    int32x4_t t420_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t418_3),
+        vreinterpretq_s16_u16(pixels5_1_15), taps_16, 5);
+    uint16x8_t pixels6_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    uint16x8_t pixels6_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[11]);
+    int32x4_t t422_0 = vmlal_laneq_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0_15)),
+        taps_16, 6);
+    int32x4_t t422_1 = vmlal_high_laneq_s16(t420_1, vreinterpretq_s16_u16(pixels6_0_15), taps_16,
+        6);
+    int32x4_t t422_2 = vmlal_laneq_s16(t420_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1_15)),
+        taps_16, 6);
+    int32x4_t t422_3 = vmlal_high_laneq_s16(t420_3, vreinterpretq_s16_u16(pixels6_1_15), taps_16,
+        6);
+    uint16x8_t pixels7_0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    uint16x8_t pixels7_1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[12]);
+    int32x4_t t424_0 = vmlal_laneq_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_15)),
+        taps_16, 7);
+    int32x4_t t424_1 = vmlal_high_laneq_s16(t422_1, vreinterpretq_s16_u16(pixels7_0_15), taps_16,
+        7);
+    int32x4_t t424_2 = vmlal_laneq_s16(t422_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_15)),
+        taps_16, 7);
+    int32x4_t t424_3 = vmlal_high_laneq_s16(t422_3, vreinterpretq_s16_u16(pixels7_1_15), taps_16,
+        7);
+    uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
+    uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
+    uint16x8_t t5_0_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t428_0 = vminq_u16(value_sat_0_22, t5_0_16);
+    uint16x8_t t428_1 = vminq_u16(value_sat_1_22, t5_1_16);
+    int32_t t16_17 = (filter * 16) + my;
+    int16x8_t taps_17 = vld1q_s16(&taps_table[daedalus_clip64(t16_17, 0, 63)][0]);
+    int32x4_t t193_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t239_0)), taps_17, 0);
+    int32x4_t t193_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t239_0), taps_17, 0);
+    int32x4_t t193_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t239_1)), taps_17, 0);
+    int32x4_t t193_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t239_1), taps_17, 0);
+    int32x4_t t195_0 = vmlal_laneq_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(t266_0)),
+        taps_17, 1);
+    int32x4_t t195_1 = vmlal_high_laneq_s16(t193_1, vreinterpretq_s16_u16(t266_0), taps_17, 1);
+    int32x4_t t195_2 = vmlal_laneq_s16(t193_2, vget_low_s16(vreinterpretq_s16_u16(t266_1)),
+        taps_17, 1);
+    int32x4_t t195_3 = vmlal_high_laneq_s16(t193_3, vreinterpretq_s16_u16(t266_1), taps_17, 1);
+    int32x4_t t197_0 = vmlal_laneq_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(t293_0)),
+        taps_17, 2);
+    int32x4_t t197_1 = vmlal_high_laneq_s16(t195_1, vreinterpretq_s16_u16(t293_0), taps_17, 2);
+    int32x4_t t197_2 = vmlal_laneq_s16(t195_2, vget_low_s16(vreinterpretq_s16_u16(t293_1)),
+        taps_17, 2);
+    int32x4_t t197_3 = vmlal_high_laneq_s16(t195_3, vreinterpretq_s16_u16(t293_1), taps_17, 2);
+    uint32x4_t t199_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(t320_0),
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t199_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t197_1), t320_0,
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t199_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197_2), vget_low_u16(t320_1),
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t199_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t197_3), t320_1,
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t201_0 = vmlal_laneq_u16(t199_0, vget_low_u16(t347_0),
+        vreinterpretq_u16_s16(taps_17), 4);
+    uint32x4_t t201_1 = vmlal_high_laneq_u16(t199_1, t347_0, vreinterpretq_u16_s16(taps_17), 4);
+    uint32x4_t t201_2 = vmlal_laneq_u16(t199_2, vget_low_u16(t347_1),
+        vreinterpretq_u16_s16(taps_17), 4);
+    uint32x4_t t201_3 = vmlal_high_laneq_u16(t199_3, t347_1, vreinterpretq_u16_s16(taps_17), 4);
+    int32x4_t t203_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201_0),
+        vget_low_s16(vreinterpretq_s16_u16(t374_0)), taps_17, 5);
+    int32x4_t t203_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t201_1),
+        vreinterpretq_s16_u16(t374_0), taps_17, 5);
+    int32x4_t t203_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201_2),
+        vget_low_s16(vreinterpretq_s16_u16(t374_1)), taps_17, 5);
+    int32x4_t t203_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t201_3),
+        vreinterpretq_s16_u16(t374_1), taps_17, 5);
+    int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(t401_0)),
+        taps_17, 6);
+    int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, vreinterpretq_s16_u16(t401_0), taps_17, 6);
+    int32x4_t t205_2 = vmlal_laneq_s16(t203_2, vget_low_s16(vreinterpretq_s16_u16(t401_1)),
+        taps_17, 6);
+    int32x4_t t205_3 = vmlal_high_laneq_s16(t203_3, vreinterpretq_s16_u16(t401_1), taps_17, 6);
+    int32x4_t t207_0 = vmlal_laneq_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(t428_0)),
+        taps_17, 7);
+    int32x4_t t207_1 = vmlal_high_laneq_s16(t205_1, vreinterpretq_s16_u16(t428_0), taps_17, 7);
+    int32x4_t t207_2 = vmlal_laneq_s16(t205_2, vget_low_s16(vreinterpretq_s16_u16(t428_1)),
+        taps_17, 7);
+    int32x4_t t207_3 = vmlal_high_laneq_s16(t205_3, vreinterpretq_s16_u16(t428_1), taps_17, 7);
     uint16x8_t value_sat_0_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
     uint16x8_t value_sat_1_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_2, t207_3, 7);
-    uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_3);
-    uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_3);
+    uint16x8_t t5_0_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_1_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_17);
+    uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_17);
     uint16x8_t t212_0_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
     uint16x8_t t212_1_2 = vld1q_u16(&((uint16_t *)(dst_row7))[8]);
     uint16x8_t t214_0 = vrhaddq_u16(t212_0_2, out_0_8);
@@ -1749,7 +1873,7 @@ void daedalus_vp9_mc_32hv_avg_high__neon_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash a0a01c4bbcbae963
+ * Class full, input hash d31e6fd3fbf5c191
  */
 static inline void one_panel_vp9_mc_32hv_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1760,104 +1884,89 @@ static inline void one_panel_vp9_mc_32hv_avg_high__neon_full(uint16_t *dst, ptrd
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       int32_t t19 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t19, 0, 63)][0]);
       uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-3]);
       uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[5]);
-      int32x4_t t22_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
-      int32x4_t t22_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
-      int32x4_t t22_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
-      int32x4_t t22_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
+      int32x4_t t22_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+      int32x4_t t22_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int32x4_t t22_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+      int32x4_t t22_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-2]);
       uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[6]);
-      int32x4_t t25_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
-      int32x4_t t25_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
-      int32x4_t t25_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
-      int32x4_t t25_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
+      int32x4_t t25_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
+          taps, 1);
+      int32x4_t t25_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int32x4_t t25_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
+          taps, 1);
+      int32x4_t t25_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-1]);
       uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[7]);
-      int32x4_t t29_0 = vmlal_n_s16(t25_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
-      int32x4_t t29_1 = vmlal_high_n_s16(t25_1, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
-      int32x4_t t29_2 = vmlal_n_s16(t25_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
-      int32x4_t t29_3 = vmlal_high_n_s16(t25_3, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
+      int32x4_t t29_0 = vmlal_laneq_s16(t25_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
+          taps, 2);
+      int32x4_t t29_1 = vmlal_high_laneq_s16(t25_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int32x4_t t29_2 = vmlal_laneq_s16(t25_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
+          taps, 2);
+      int32x4_t t29_3 = vmlal_high_laneq_s16(t25_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
       uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[8]);
-      uint32x4_t t33_0 = vmlal_n_u16(vreinterpretq_u32_s32(t29_0), vget_low_u16(pixels3_0),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
-      uint32x4_t t33_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t29_1), pixels3_0,
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
-      uint32x4_t t33_2 = vmlal_n_u16(vreinterpretq_u32_s32(t29_2), vget_low_u16(pixels3_1),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
-      uint32x4_t t33_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t29_3), pixels3_1,
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
+      uint32x4_t t33_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t29_0), vget_low_u16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t33_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t29_1), pixels3_0,
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t33_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t29_2), vget_low_u16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t33_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t29_3), pixels3_1,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[1]);
       uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[9]);
-      uint32x4_t t37_0 = vmlal_n_u16(t33_0, vget_low_u16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][4]);
-      uint32x4_t t37_1 = vmlal_high_n_u16(t33_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t19,
-          0, 63)][4]);
-      uint32x4_t t37_2 = vmlal_n_u16(t33_2, vget_low_u16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][4]);
-      uint32x4_t t37_3 = vmlal_high_n_u16(t33_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t19,
-          0, 63)][4]);
+      uint32x4_t t37_0 = vmlal_laneq_u16(t33_0, vget_low_u16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t37_1 = vmlal_high_laneq_u16(t33_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t37_2 = vmlal_laneq_u16(t33_2, vget_low_u16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t37_3 = vmlal_high_laneq_u16(t33_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[2]);
       uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[10]);
-      int32x4_t t41_0 = vmlal_n_s16(vreinterpretq_s32_u32(t37_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t19, 0,
-          63)][5]);
-      int32x4_t t41_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t37_1),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t19, 0, 63)][5]);
-      int32x4_t t41_2 = vmlal_n_s16(vreinterpretq_s32_u32(t37_2),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t19, 0,
-          63)][5]);
-      int32x4_t t41_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t37_3),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t19, 0, 63)][5]);
+      int32x4_t t41_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t37_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+      int32x4_t t41_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t37_1),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int32x4_t t41_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t37_2),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+      int32x4_t t41_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t37_3),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[3]);
       uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[11]);
-      int32x4_t t45_0 = vmlal_n_s16(t41_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
-      int32x4_t t45_1 = vmlal_high_n_s16(t41_1, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
-      int32x4_t t45_2 = vmlal_n_s16(t41_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
-      int32x4_t t45_3 = vmlal_high_n_s16(t41_3, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
+      int32x4_t t45_0 = vmlal_laneq_s16(t41_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
+          taps, 6);
+      int32x4_t t45_1 = vmlal_high_laneq_s16(t41_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int32x4_t t45_2 = vmlal_laneq_s16(t41_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
+          taps, 6);
+      int32x4_t t45_3 = vmlal_high_laneq_s16(t41_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[4]);
       uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[12]);
-      int32x4_t t48_0 = vmlal_n_s16(t45_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
-      int32x4_t t48_1 = vmlal_high_n_s16(t45_1, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
-      int32x4_t t48_2 = vmlal_n_s16(t45_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
-      int32x4_t t48_3 = vmlal_high_n_s16(t45_3, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
+      int32x4_t t48_0 = vmlal_laneq_s16(t45_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
+          taps, 7);
+      int32x4_t t48_1 = vmlal_high_laneq_s16(t45_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int32x4_t t48_2 = vmlal_laneq_s16(t45_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
+          taps, 7);
+      int32x4_t t48_3 = vmlal_high_laneq_s16(t45_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_0, t48_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_2, t48_3, 7);
       uint16x8_t t6_0 =
@@ -1875,88 +1984,65 @@ static inline void one_panel_vp9_mc_32hv_avg_high__neon_full(uint16_t *dst, ptrd
     int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       int16x8_t pixels0_0_2 = vld1q_s16(&mid[y][0]);
       int16x8_t pixels0_1_2 = vld1q_s16(&mid[y][8]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(pixels0_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(pixels0_0_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][0]);
-      int32x4_t t20_2 = vmull_n_s16(vget_low_s16(pixels0_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_3 = vmull_high_n_s16(pixels0_1_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(pixels0_0_2), taps_2, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(pixels0_0_2, taps_2, 0);
+      int32x4_t t20_2 = vmull_laneq_s16(vget_low_s16(pixels0_1_2), taps_2, 0);
+      int32x4_t t20_3 = vmull_high_laneq_s16(pixels0_1_2, taps_2, 0);
       int16x8_t pixels1_0_2 = vld1q_s16(&mid[y + 1][0]);
       int16x8_t pixels1_1_2 = vld1q_s16(&mid[y + 1][8]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(pixels1_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, pixels1_0_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][1]);
-      int32x4_t t23_2 = vmlal_n_s16(t20_2, vget_low_s16(pixels1_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_3 = vmlal_high_n_s16(t20_3, pixels1_1_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(pixels1_0_2), taps_2, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, pixels1_0_2, taps_2, 1);
+      int32x4_t t23_2 = vmlal_laneq_s16(t20_2, vget_low_s16(pixels1_1_2), taps_2, 1);
+      int32x4_t t23_3 = vmlal_high_laneq_s16(t20_3, pixels1_1_2, taps_2, 1);
       int16x8_t pixels2_0_2 = vld1q_s16(&mid[y + 2][0]);
       int16x8_t pixels2_1_2 = vld1q_s16(&mid[y + 2][8]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(pixels2_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, pixels2_0_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][2]);
-      int32x4_t t27_2 = vmlal_n_s16(t23_2, vget_low_s16(pixels2_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_3 = vmlal_high_n_s16(t23_3, pixels2_1_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(pixels2_0_2), taps_2, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, pixels2_0_2, taps_2, 2);
+      int32x4_t t27_2 = vmlal_laneq_s16(t23_2, vget_low_s16(pixels2_1_2), taps_2, 2);
+      int32x4_t t27_3 = vmlal_high_laneq_s16(t23_3, pixels2_1_2, taps_2, 2);
       int16x8_t pixels3_0_2 = vld1q_s16(&mid[y + 3][0]);
       int16x8_t pixels3_1_2 = vld1q_s16(&mid[y + 3][8]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0),
-          vget_low_u16(vreinterpretq_u16_s16(pixels3_0_2)), (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1),
-          vreinterpretq_u16_s16(pixels3_0_2), (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_2 = vmlal_n_u16(vreinterpretq_u32_s32(t27_2),
-          vget_low_u16(vreinterpretq_u16_s16(pixels3_1_2)), (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][3]);
-      uint32x4_t t31_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_3),
-          vreinterpretq_u16_s16(pixels3_1_2), (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0),
+          vget_low_u16(vreinterpretq_u16_s16(pixels3_0_2)), vreinterpretq_u16_s16(taps_2), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1),
+          vreinterpretq_u16_s16(pixels3_0_2), vreinterpretq_u16_s16(taps_2), 3);
+      uint32x4_t t31_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_2),
+          vget_low_u16(vreinterpretq_u16_s16(pixels3_1_2)), vreinterpretq_u16_s16(taps_2), 3);
+      uint32x4_t t31_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_3),
+          vreinterpretq_u16_s16(pixels3_1_2), vreinterpretq_u16_s16(taps_2), 3);
       int16x8_t pixels4_0_2 = vld1q_s16(&mid[y + 4][0]);
       int16x8_t pixels4_1_2 = vld1q_s16(&mid[y + 4][8]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0_2)),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, vreinterpretq_u16_s16(pixels4_0_2),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_2 = vmlal_n_u16(t31_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1_2)),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_3 = vmlal_high_n_u16(t31_3, vreinterpretq_u16_s16(pixels4_1_2),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0_2)),
+          vreinterpretq_u16_s16(taps_2), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, vreinterpretq_u16_s16(pixels4_0_2),
+          vreinterpretq_u16_s16(taps_2), 4);
+      uint32x4_t t35_2 = vmlal_laneq_u16(t31_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1_2)),
+          vreinterpretq_u16_s16(taps_2), 4);
+      uint32x4_t t35_3 = vmlal_high_laneq_u16(t31_3, vreinterpretq_u16_s16(pixels4_1_2),
+          vreinterpretq_u16_s16(taps_2), 4);
       int16x8_t pixels5_0_2 = vld1q_s16(&mid[y + 5][0]);
       int16x8_t pixels5_1_2 = vld1q_s16(&mid[y + 5][8]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0), vget_low_s16(pixels5_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1), pixels5_0_2,
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_2 = vmlal_n_s16(vreinterpretq_s32_u32(t35_2), vget_low_s16(pixels5_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_3), pixels5_1_2,
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0), vget_low_s16(pixels5_0_2),
+          taps_2, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1), pixels5_0_2, taps_2, 5);
+      int32x4_t t39_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_2), vget_low_s16(pixels5_1_2),
+          taps_2, 5);
+      int32x4_t t39_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_3), pixels5_1_2, taps_2, 5);
       int16x8_t pixels6_0_2 = vld1q_s16(&mid[y + 6][0]);
       int16x8_t pixels6_1_2 = vld1q_s16(&mid[y + 6][8]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(pixels6_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, pixels6_0_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][6]);
-      int32x4_t t43_2 = vmlal_n_s16(t39_2, vget_low_s16(pixels6_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_3 = vmlal_high_n_s16(t39_3, pixels6_1_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(pixels6_0_2), taps_2, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, pixels6_0_2, taps_2, 6);
+      int32x4_t t43_2 = vmlal_laneq_s16(t39_2, vget_low_s16(pixels6_1_2), taps_2, 6);
+      int32x4_t t43_3 = vmlal_high_laneq_s16(t39_3, pixels6_1_2, taps_2, 6);
       int16x8_t pixels7_0_2 = vld1q_s16(&mid[y + 7][0]);
       int16x8_t pixels7_1_2 = vld1q_s16(&mid[y + 7][8]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(pixels7_0_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, pixels7_0_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][7]);
-      int32x4_t t47_2 = vmlal_n_s16(t43_2, vget_low_s16(pixels7_1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_3 = vmlal_high_n_s16(t43_3, pixels7_1_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(pixels7_0_2), taps_2, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, pixels7_0_2, taps_2, 7);
+      int32x4_t t47_2 = vmlal_laneq_s16(t43_2, vget_low_s16(pixels7_1_2), taps_2, 7);
+      int32x4_t t47_3 = vmlal_high_laneq_s16(t43_3, pixels7_1_2, taps_2, 7);
       uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0_2 =

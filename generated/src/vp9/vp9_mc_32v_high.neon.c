@@ -10,6 +10,7 @@
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/neon_narrow.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash f2be3c0bc8dd5024
+ * Class rows8 (8 <= rows <= 8), input hash e56e2c64224ee3a7
  */
 static inline void one_panel_vp9_mc_32v_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -109,76 +110,65 @@ static inline void one_panel_vp9_mc_32v_high__neon_rows8(uint16_t *dst, ptrdiff_
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
   uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)(src_above3))[8]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0), (int16_t)t18);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), (int16_t)t18);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
   uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)(src_above2))[8]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), (int16_t)t20);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)t20);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
   uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)(src_above1))[8]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t24);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t24);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)(src))[0]);
   uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)(src))[8]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0, (uint16_t)t28);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)t28);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
   uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)(src_row1))[8]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)t32);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1), (uint16_t)t32);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
   uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)(src_row2))[8]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)t36);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t36);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
   uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)(src_row3))[8]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t40);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t40);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
   uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)(src_row4))[8]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t44);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t44);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -189,378 +179,392 @@ static inline void one_panel_vp9_mc_32v_high__neon_rows8(uint16_t *dst, ptrdiff_
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   vst1q_u16(&((uint16_t *)(dst))[0], out_0);
   vst1q_u16(&((uint16_t *)(dst))[8], out_1);
-  int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), (int16_t)t18);
-  int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1_0), (int16_t)t18);
-  int32x4_t t52_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), (int16_t)t18);
-  int32x4_t t52_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1_1), (int16_t)t18);
-  int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)t20);
-  int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(pixels2_0), (int16_t)t20);
-  int32x4_t t54_2 = vmlal_n_s16(t52_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)t20);
-  int32x4_t t54_3 = vmlal_high_n_s16(t52_3, vreinterpretq_s16_u16(pixels2_1), (int16_t)t20);
-  int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)),
-      (int16_t)t24);
-  int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(pixels3_0), (int16_t)t24);
-  int32x4_t t56_2 = vmlal_n_s16(t54_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)),
-      (int16_t)t24);
-  int32x4_t t56_3 = vmlal_high_n_s16(t54_3, vreinterpretq_s16_u16(pixels3_1), (int16_t)t24);
-  uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4_0),
-      (uint16_t)t28);
-  uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), pixels4_0, (uint16_t)t28);
-  uint32x4_t t58_2 = vmlal_n_u16(vreinterpretq_u32_s32(t56_2), vget_low_u16(pixels4_1),
-      (uint16_t)t28);
-  uint32x4_t t58_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_3), pixels4_1, (uint16_t)t28);
-  uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(pixels5_0), (uint16_t)t32);
-  uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, pixels5_0, (uint16_t)t32);
-  uint32x4_t t60_2 = vmlal_n_u16(t58_2, vget_low_u16(pixels5_1), (uint16_t)t32);
-  uint32x4_t t60_3 = vmlal_high_n_u16(t58_3, pixels5_1, (uint16_t)t32);
-  int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), (int16_t)t36);
-  int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1),
-      vreinterpretq_s16_u16(pixels6_0), (int16_t)t36);
-  int32x4_t t62_2 = vmlal_n_s16(vreinterpretq_s32_u32(t60_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), (int16_t)t36);
-  int32x4_t t62_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_3),
-      vreinterpretq_s16_u16(pixels6_1), (int16_t)t36);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t40);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t40);
-  int32x4_t t64_2 = vmlal_n_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t40);
-  int32x4_t t64_3 = vmlal_high_n_s16(t62_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t40);
+  int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 0);
+  int32x4_t t52_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1_0), taps, 0);
+  int32x4_t t52_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 0);
+  int32x4_t t52_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1_1), taps, 0);
+  int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 1);
+  int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, vreinterpretq_s16_u16(pixels2_0), taps, 1);
+  int32x4_t t54_2 = vmlal_laneq_s16(t52_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 1);
+  int32x4_t t54_3 = vmlal_high_laneq_s16(t52_3, vreinterpretq_s16_u16(pixels2_1), taps, 1);
+  int32x4_t t56_0 = vmlal_laneq_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 2);
+  int32x4_t t56_1 = vmlal_high_laneq_s16(t54_1, vreinterpretq_s16_u16(pixels3_0), taps, 2);
+  int32x4_t t56_2 = vmlal_laneq_s16(t54_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 2);
+  int32x4_t t56_3 = vmlal_high_laneq_s16(t54_3, vreinterpretq_s16_u16(pixels3_1), taps, 2);
+  uint32x4_t t58_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t58_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_1), pixels4_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t58_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_2), vget_low_u16(pixels4_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t58_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_3), pixels4_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t60_0 = vmlal_laneq_u16(t58_0, vget_low_u16(pixels5_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t60_1 = vmlal_high_laneq_u16(t58_1, pixels5_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t60_2 = vmlal_laneq_u16(t58_2, vget_low_u16(pixels5_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t60_3 = vmlal_high_laneq_u16(t58_3, pixels5_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t62_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 5);
+  int32x4_t t62_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_1),
+      vreinterpretq_s16_u16(pixels6_0), taps, 5);
+  int32x4_t t62_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 5);
+  int32x4_t t62_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_3),
+      vreinterpretq_s16_u16(pixels6_1), taps, 5);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 6);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels7_0), taps, 6);
+  int32x4_t t64_2 = vmlal_laneq_s16(t62_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 6);
+  int32x4_t t64_3 = vmlal_high_laneq_s16(t62_3, vreinterpretq_s16_u16(pixels7_1), taps, 6);
   uint16x8_t pixels7_0_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
   uint16x8_t pixels7_1_2 = vld1q_u16(&((const uint16_t *)(src_row5))[8]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t44);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t44);
-  int32x4_t t66_2 = vmlal_n_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t44);
-  int32x4_t t66_3 = vmlal_high_n_s16(t64_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t44);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      7);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+  int32x4_t t66_2 = vmlal_laneq_s16(t64_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      7);
+  int32x4_t t66_3 = vmlal_high_laneq_s16(t64_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
   uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
   uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_2, t66_3, 7);
   uint16x8_t out_0_2 = vminq_u16(value_sat_0_2, t5_0);
   uint16x8_t out_1_2 = vminq_u16(value_sat_1_2, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[8], out_1_2);
-  int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), (int16_t)t18);
-  int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2_0), (int16_t)t18);
-  int32x4_t t72_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), (int16_t)t18);
-  int32x4_t t72_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2_1), (int16_t)t18);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)),
-      (int16_t)t20);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels3_0), (int16_t)t20);
-  int32x4_t t74_2 = vmlal_n_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)),
-      (int16_t)t20);
-  int32x4_t t74_3 = vmlal_high_n_s16(t72_3, vreinterpretq_s16_u16(pixels3_1), (int16_t)t20);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)),
-      (int16_t)t24);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels4_0), (int16_t)t24);
-  int32x4_t t76_2 = vmlal_n_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)),
-      (int16_t)t24);
-  int32x4_t t76_3 = vmlal_high_n_s16(t74_3, vreinterpretq_s16_u16(pixels4_1), (int16_t)t24);
-  uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5_0),
-      (uint16_t)t28);
-  uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), pixels5_0, (uint16_t)t28);
-  uint32x4_t t78_2 = vmlal_n_u16(vreinterpretq_u32_s32(t76_2), vget_low_u16(pixels5_1),
-      (uint16_t)t28);
-  uint32x4_t t78_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_3), pixels5_1, (uint16_t)t28);
-  uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(pixels6_0), (uint16_t)t32);
-  uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, pixels6_0, (uint16_t)t32);
-  uint32x4_t t80_2 = vmlal_n_u16(t78_2, vget_low_u16(pixels6_1), (uint16_t)t32);
-  uint32x4_t t80_3 = vmlal_high_n_u16(t78_3, pixels6_1, (uint16_t)t32);
-  int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), (int16_t)t36);
-  int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1),
-      vreinterpretq_s16_u16(pixels7_0), (int16_t)t36);
-  int32x4_t t82_2 = vmlal_n_s16(vreinterpretq_s32_u32(t80_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), (int16_t)t36);
-  int32x4_t t82_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_3),
-      vreinterpretq_s16_u16(pixels7_1), (int16_t)t36);
-  int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t40);
-  int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t40);
-  int32x4_t t84_2 = vmlal_n_s16(t82_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t40);
-  int32x4_t t84_3 = vmlal_high_n_s16(t82_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t40);
+  int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 0);
+  int32x4_t t72_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2_0), taps, 0);
+  int32x4_t t72_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 0);
+  int32x4_t t72_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2_1), taps, 0);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 1);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels3_0), taps, 1);
+  int32x4_t t74_2 = vmlal_laneq_s16(t72_2, vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 1);
+  int32x4_t t74_3 = vmlal_high_laneq_s16(t72_3, vreinterpretq_s16_u16(pixels3_1), taps, 1);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps, 2);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels4_0), taps, 2);
+  int32x4_t t76_2 = vmlal_laneq_s16(t74_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps, 2);
+  int32x4_t t76_3 = vmlal_high_laneq_s16(t74_3, vreinterpretq_s16_u16(pixels4_1), taps, 2);
+  uint32x4_t t78_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t78_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_1), pixels5_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t78_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_2), vget_low_u16(pixels5_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t78_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_3), pixels5_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t80_0 = vmlal_laneq_u16(t78_0, vget_low_u16(pixels6_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t80_1 = vmlal_high_laneq_u16(t78_1, pixels6_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t80_2 = vmlal_laneq_u16(t78_2, vget_low_u16(pixels6_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t80_3 = vmlal_high_laneq_u16(t78_3, pixels6_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t82_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 5);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_1),
+      vreinterpretq_s16_u16(pixels7_0), taps, 5);
+  int32x4_t t82_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 5);
+  int32x4_t t82_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_3),
+      vreinterpretq_s16_u16(pixels7_1), taps, 5);
+  int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps,
+      6);
+  int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 6);
+  int32x4_t t84_2 = vmlal_laneq_s16(t82_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps,
+      6);
+  int32x4_t t84_3 = vmlal_high_laneq_s16(t82_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 6);
   uint16x8_t pixels7_0_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
   uint16x8_t pixels7_1_3 = vld1q_u16(&((const uint16_t *)(src_row6))[8]);
-  int32x4_t t86_0 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t44);
-  int32x4_t t86_1 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t44);
-  int32x4_t t86_2 = vmlal_n_s16(t84_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t44);
-  int32x4_t t86_3 = vmlal_high_n_s16(t84_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t44);
+  int32x4_t t86_0 = vmlal_laneq_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps,
+      7);
+  int32x4_t t86_1 = vmlal_high_laneq_s16(t84_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 7);
+  int32x4_t t86_2 = vmlal_laneq_s16(t84_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps,
+      7);
+  int32x4_t t86_3 = vmlal_high_laneq_s16(t84_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 7);
   uint16x8_t value_sat_0_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0, t86_1, 7);
   uint16x8_t value_sat_1_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_2, t86_3, 7);
   uint16x8_t out_0_3 = vminq_u16(value_sat_0_3, t5_0);
   uint16x8_t out_1_3 = vminq_u16(value_sat_1_3, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[8], out_1_3);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3_0), (int16_t)t18);
-  int32x4_t t92_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), (int16_t)t18);
-  int32x4_t t92_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3_1), (int16_t)t18);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)),
-      (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels4_0), (int16_t)t20);
-  int32x4_t t94_2 = vmlal_n_s16(t92_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)),
-      (int16_t)t20);
-  int32x4_t t94_3 = vmlal_high_n_s16(t92_3, vreinterpretq_s16_u16(pixels4_1), (int16_t)t20);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)),
-      (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels5_0), (int16_t)t24);
-  int32x4_t t96_2 = vmlal_n_s16(t94_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)),
-      (int16_t)t24);
-  int32x4_t t96_3 = vmlal_high_n_s16(t94_3, vreinterpretq_s16_u16(pixels5_1), (int16_t)t24);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6_0),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels6_0, (uint16_t)t28);
-  uint32x4_t t98_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_2), vget_low_u16(pixels6_1),
-      (uint16_t)t28);
-  uint32x4_t t98_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_3), pixels6_1, (uint16_t)t28);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels7_0), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels7_0, (uint16_t)t32);
-  uint32x4_t t100_2 = vmlal_n_u16(t98_2, vget_low_u16(pixels7_1), (uint16_t)t32);
-  uint32x4_t t100_3 = vmlal_high_n_u16(t98_3, pixels7_1, (uint16_t)t32);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t36);
-  int32x4_t t102_2 = vmlal_n_s16(vreinterpretq_s32_u32(t100_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), (int16_t)t36);
-  int32x4_t t102_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_3),
-      vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t36);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t40);
-  int32x4_t t104_2 = vmlal_n_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t40);
-  int32x4_t t104_3 = vmlal_high_n_s16(t102_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t40);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_0)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3_0), taps, 0);
+  int32x4_t t92_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3_1)), taps, 0);
+  int32x4_t t92_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3_1), taps, 0);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps, 1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels4_0), taps, 1);
+  int32x4_t t94_2 = vmlal_laneq_s16(t92_2, vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps, 1);
+  int32x4_t t94_3 = vmlal_high_laneq_s16(t92_3, vreinterpretq_s16_u16(pixels4_1), taps, 1);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels5_0), taps, 2);
+  int32x4_t t96_2 = vmlal_laneq_s16(t94_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 2);
+  int32x4_t t96_3 = vmlal_high_laneq_s16(t94_3, vreinterpretq_s16_u16(pixels5_1), taps, 2);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels6_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_2), vget_low_u16(pixels6_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_3), pixels6_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels7_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels7_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_2 = vmlal_laneq_u16(t98_2, vget_low_u16(pixels7_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t100_3 = vmlal_high_laneq_u16(t98_3, pixels7_1, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels7_0_2), taps, 5);
+  int32x4_t t102_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)), taps, 5);
+  int32x4_t t102_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_3),
+      vreinterpretq_s16_u16(pixels7_1_2), taps, 5);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
+      taps, 6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 6);
+  int32x4_t t104_2 = vmlal_laneq_s16(t102_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
+      taps, 6);
+  int32x4_t t104_3 = vmlal_high_laneq_s16(t102_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 6);
   uint16x8_t pixels7_0_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
   uint16x8_t pixels7_1_4 = vld1q_u16(&((const uint16_t *)(src_row7))[8]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t44);
-  int32x4_t t106_2 = vmlal_n_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t44);
-  int32x4_t t106_3 = vmlal_high_n_s16(t104_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 7);
+  int32x4_t t106_2 = vmlal_laneq_s16(t104_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 7);
+  int32x4_t t106_3 = vmlal_high_laneq_s16(t104_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 7);
   uint16x8_t value_sat_0_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t value_sat_1_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_2, t106_3, 7);
   uint16x8_t out_0_4 = vminq_u16(value_sat_0_4, t5_0);
   uint16x8_t out_1_4 = vminq_u16(value_sat_1_4, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
   vst1q_u16(&((uint16_t *)(dst_row3))[8], out_1_4);
-  int32x4_t t112_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), (int16_t)t18);
-  int32x4_t t112_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4_0), (int16_t)t18);
-  int32x4_t t112_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), (int16_t)t18);
-  int32x4_t t112_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4_1), (int16_t)t18);
-  int32x4_t t114_0 = vmlal_n_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)),
-      (int16_t)t20);
-  int32x4_t t114_1 = vmlal_high_n_s16(t112_1, vreinterpretq_s16_u16(pixels5_0), (int16_t)t20);
-  int32x4_t t114_2 = vmlal_n_s16(t112_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)),
-      (int16_t)t20);
-  int32x4_t t114_3 = vmlal_high_n_s16(t112_3, vreinterpretq_s16_u16(pixels5_1), (int16_t)t20);
-  int32x4_t t116_0 = vmlal_n_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t24);
-  int32x4_t t116_1 = vmlal_high_n_s16(t114_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t24);
-  int32x4_t t116_2 = vmlal_n_s16(t114_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t24);
-  int32x4_t t116_3 = vmlal_high_n_s16(t114_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t24);
-  uint32x4_t t118_0 = vmlal_n_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(pixels7_0),
-      (uint16_t)t28);
-  uint32x4_t t118_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_1), pixels7_0, (uint16_t)t28);
-  uint32x4_t t118_2 = vmlal_n_u16(vreinterpretq_u32_s32(t116_2), vget_low_u16(pixels7_1),
-      (uint16_t)t28);
-  uint32x4_t t118_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_3), pixels7_1, (uint16_t)t28);
-  uint32x4_t t120_0 = vmlal_n_u16(t118_0, vget_low_u16(pixels7_0_2), (uint16_t)t32);
-  uint32x4_t t120_1 = vmlal_high_n_u16(t118_1, pixels7_0_2, (uint16_t)t32);
-  uint32x4_t t120_2 = vmlal_n_u16(t118_2, vget_low_u16(pixels7_1_2), (uint16_t)t32);
-  uint32x4_t t120_3 = vmlal_high_n_u16(t118_3, pixels7_1_2, (uint16_t)t32);
-  int32x4_t t122_0 = vmlal_n_s16(vreinterpretq_s32_u32(t120_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), (int16_t)t36);
-  int32x4_t t122_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_1),
-      vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t36);
-  int32x4_t t122_2 = vmlal_n_s16(vreinterpretq_s32_u32(t120_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), (int16_t)t36);
-  int32x4_t t122_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_3),
-      vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t36);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
-      (int16_t)t40);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t40);
-  int32x4_t t124_2 = vmlal_n_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
-      (int16_t)t40);
-  int32x4_t t124_3 = vmlal_high_n_s16(t122_3, vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t40);
+  int32x4_t t112_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_0)), taps, 0);
+  int32x4_t t112_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4_0), taps, 0);
+  int32x4_t t112_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4_1)), taps, 0);
+  int32x4_t t112_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4_1), taps, 0);
+  int32x4_t t114_0 = vmlal_laneq_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps,
+      1);
+  int32x4_t t114_1 = vmlal_high_laneq_s16(t112_1, vreinterpretq_s16_u16(pixels5_0), taps, 1);
+  int32x4_t t114_2 = vmlal_laneq_s16(t112_2, vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps,
+      1);
+  int32x4_t t114_3 = vmlal_high_laneq_s16(t112_3, vreinterpretq_s16_u16(pixels5_1), taps, 1);
+  int32x4_t t116_0 = vmlal_laneq_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps,
+      2);
+  int32x4_t t116_1 = vmlal_high_laneq_s16(t114_1, vreinterpretq_s16_u16(pixels6_0), taps, 2);
+  int32x4_t t116_2 = vmlal_laneq_s16(t114_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps,
+      2);
+  int32x4_t t116_3 = vmlal_high_laneq_s16(t114_3, vreinterpretq_s16_u16(pixels6_1), taps, 2);
+  uint32x4_t t118_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(pixels7_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t118_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t116_1), pixels7_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t118_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t116_2), vget_low_u16(pixels7_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t118_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t116_3), pixels7_1,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t120_0 = vmlal_laneq_u16(t118_0, vget_low_u16(pixels7_0_2),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t120_1 = vmlal_high_laneq_u16(t118_1, pixels7_0_2, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t120_2 = vmlal_laneq_u16(t118_2, vget_low_u16(pixels7_1_2),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t120_3 = vmlal_high_laneq_u16(t118_3, pixels7_1_2, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t122_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t120_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)), taps, 5);
+  int32x4_t t122_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t120_1),
+      vreinterpretq_s16_u16(pixels7_0_3), taps, 5);
+  int32x4_t t122_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t120_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)), taps, 5);
+  int32x4_t t122_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t120_3),
+      vreinterpretq_s16_u16(pixels7_1_3), taps, 5);
+  int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)),
+      taps, 6);
+  int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(pixels7_0_4), taps, 6);
+  int32x4_t t124_2 = vmlal_laneq_s16(t122_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)),
+      taps, 6);
+  int32x4_t t124_3 = vmlal_high_laneq_s16(t122_3, vreinterpretq_s16_u16(pixels7_1_4), taps, 6);
   uint16x8_t pixels7_0_5 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
   uint16x8_t pixels7_1_5 = vld1q_u16(&((const uint16_t *)(src_row8))[8]);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t44);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t44);
-  int32x4_t t126_2 = vmlal_n_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t44);
-  int32x4_t t126_3 = vmlal_high_n_s16(t124_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t44);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 7);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 7);
+  int32x4_t t126_2 = vmlal_laneq_s16(t124_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 7);
+  int32x4_t t126_3 = vmlal_high_laneq_s16(t124_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 7);
   uint16x8_t value_sat_0_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
   uint16x8_t value_sat_1_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_2, t126_3, 7);
   uint16x8_t out_0_5 = vminq_u16(value_sat_0_5, t5_0);
   uint16x8_t out_1_5 = vminq_u16(value_sat_1_5, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
   vst1q_u16(&((uint16_t *)(dst_row4))[8], out_1_5);
-  int32x4_t t132_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)t18);
-  int32x4_t t132_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5_0), (int16_t)t18);
-  int32x4_t t132_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)t18);
-  int32x4_t t132_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5_1), (int16_t)t18);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)t20);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(pixels6_0), (int16_t)t20);
-  int32x4_t t134_2 = vmlal_n_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)t20);
-  int32x4_t t134_3 = vmlal_high_n_s16(t132_3, vreinterpretq_s16_u16(pixels6_1), (int16_t)t20);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t24);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t24);
-  int32x4_t t136_2 = vmlal_n_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t24);
-  int32x4_t t136_3 = vmlal_high_n_s16(t134_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t24);
-  uint32x4_t t138_0 = vmlal_n_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(pixels7_0_2),
-      (uint16_t)t28);
-  uint32x4_t t138_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_1), pixels7_0_2, (uint16_t)t28);
-  uint32x4_t t138_2 = vmlal_n_u16(vreinterpretq_u32_s32(t136_2), vget_low_u16(pixels7_1_2),
-      (uint16_t)t28);
-  uint32x4_t t138_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_3), pixels7_1_2, (uint16_t)t28);
-  uint32x4_t t140_0 = vmlal_n_u16(t138_0, vget_low_u16(pixels7_0_3), (uint16_t)t32);
-  uint32x4_t t140_1 = vmlal_high_n_u16(t138_1, pixels7_0_3, (uint16_t)t32);
-  uint32x4_t t140_2 = vmlal_n_u16(t138_2, vget_low_u16(pixels7_1_3), (uint16_t)t32);
-  uint32x4_t t140_3 = vmlal_high_n_u16(t138_3, pixels7_1_3, (uint16_t)t32);
-  int32x4_t t142_0 = vmlal_n_s16(vreinterpretq_s32_u32(t140_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)), (int16_t)t36);
-  int32x4_t t142_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_1),
-      vreinterpretq_s16_u16(pixels7_0_4), (int16_t)t36);
-  int32x4_t t142_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)), (int16_t)t36);
-  int32x4_t t142_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_3),
-      vreinterpretq_s16_u16(pixels7_1_4), (int16_t)t36);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
-      (int16_t)t40);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t40);
-  int32x4_t t144_2 = vmlal_n_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
-      (int16_t)t40);
-  int32x4_t t144_3 = vmlal_high_n_s16(t142_3, vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t40);
+  int32x4_t t132_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 0);
+  int32x4_t t132_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5_0), taps, 0);
+  int32x4_t t132_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 0);
+  int32x4_t t132_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5_1), taps, 0);
+  int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps,
+      1);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(pixels6_0), taps, 1);
+  int32x4_t t134_2 = vmlal_laneq_s16(t132_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps,
+      1);
+  int32x4_t t134_3 = vmlal_high_laneq_s16(t132_3, vreinterpretq_s16_u16(pixels6_1), taps, 1);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps,
+      2);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_0), taps, 2);
+  int32x4_t t136_2 = vmlal_laneq_s16(t134_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps,
+      2);
+  int32x4_t t136_3 = vmlal_high_laneq_s16(t134_3, vreinterpretq_s16_u16(pixels7_1), taps, 2);
+  uint32x4_t t138_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(pixels7_0_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t138_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t136_1), pixels7_0_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t138_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t136_2), vget_low_u16(pixels7_1_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t138_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t136_3), pixels7_1_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t140_0 = vmlal_laneq_u16(t138_0, vget_low_u16(pixels7_0_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t140_1 = vmlal_high_laneq_u16(t138_1, pixels7_0_3, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t140_2 = vmlal_laneq_u16(t138_2, vget_low_u16(pixels7_1_3),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t140_3 = vmlal_high_laneq_u16(t138_3, pixels7_1_3, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t142_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t140_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_4)), taps, 5);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t140_1),
+      vreinterpretq_s16_u16(pixels7_0_4), taps, 5);
+  int32x4_t t142_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t140_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_4)), taps, 5);
+  int32x4_t t142_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t140_3),
+      vreinterpretq_s16_u16(pixels7_1_4), taps, 5);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)),
+      taps, 6);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels7_0_5), taps, 6);
+  int32x4_t t144_2 = vmlal_laneq_s16(t142_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)),
+      taps, 6);
+  int32x4_t t144_3 = vmlal_high_laneq_s16(t142_3, vreinterpretq_s16_u16(pixels7_1_5), taps, 6);
   uint16x8_t pixels7_0_6 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
   uint16x8_t pixels7_1_6 = vld1q_u16(&((const uint16_t *)(src_row9))[8]);
-  int32x4_t t146_0 = vmlal_n_s16(t144_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t44);
-  int32x4_t t146_1 = vmlal_high_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t44);
-  int32x4_t t146_2 = vmlal_n_s16(t144_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t44);
-  int32x4_t t146_3 = vmlal_high_n_s16(t144_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t44);
+  int32x4_t t146_0 = vmlal_laneq_s16(t144_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 7);
+  int32x4_t t146_1 = vmlal_high_laneq_s16(t144_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 7);
+  int32x4_t t146_2 = vmlal_laneq_s16(t144_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 7);
+  int32x4_t t146_3 = vmlal_high_laneq_s16(t144_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 7);
   uint16x8_t value_sat_0_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0, t146_1, 7);
   uint16x8_t value_sat_1_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_2, t146_3, 7);
   uint16x8_t out_0_6 = vminq_u16(value_sat_0_6, t5_0);
   uint16x8_t out_1_6 = vminq_u16(value_sat_1_6, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
   vst1q_u16(&((uint16_t *)(dst_row5))[8], out_1_6);
-  int32x4_t t152_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), (int16_t)t18);
-  int32x4_t t152_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6_0), (int16_t)t18);
-  int32x4_t t152_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), (int16_t)t18);
-  int32x4_t t152_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6_1), (int16_t)t18);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)t20);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_0), (int16_t)t20);
-  int32x4_t t154_2 = vmlal_n_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)t20);
-  int32x4_t t154_3 = vmlal_high_n_s16(t152_3, vreinterpretq_s16_u16(pixels7_1), (int16_t)t20);
-  int32x4_t t156_0 = vmlal_n_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t24);
-  int32x4_t t156_1 = vmlal_high_n_s16(t154_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t24);
-  int32x4_t t156_2 = vmlal_n_s16(t154_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t24);
-  int32x4_t t156_3 = vmlal_high_n_s16(t154_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t24);
-  uint32x4_t t158_0 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels7_0_3),
-      (uint16_t)t28);
-  uint32x4_t t158_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), pixels7_0_3, (uint16_t)t28);
-  uint32x4_t t158_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(pixels7_1_3),
-      (uint16_t)t28);
-  uint32x4_t t158_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_3), pixels7_1_3, (uint16_t)t28);
-  uint32x4_t t160_0 = vmlal_n_u16(t158_0, vget_low_u16(pixels7_0_4), (uint16_t)t32);
-  uint32x4_t t160_1 = vmlal_high_n_u16(t158_1, pixels7_0_4, (uint16_t)t32);
-  uint32x4_t t160_2 = vmlal_n_u16(t158_2, vget_low_u16(pixels7_1_4), (uint16_t)t32);
-  uint32x4_t t160_3 = vmlal_high_n_u16(t158_3, pixels7_1_4, (uint16_t)t32);
-  int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)), (int16_t)t36);
-  int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1),
-      vreinterpretq_s16_u16(pixels7_0_5), (int16_t)t36);
-  int32x4_t t162_2 = vmlal_n_s16(vreinterpretq_s32_u32(t160_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)), (int16_t)t36);
-  int32x4_t t162_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_3),
-      vreinterpretq_s16_u16(pixels7_1_5), (int16_t)t36);
-  int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
-      (int16_t)t40);
-  int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t40);
-  int32x4_t t164_2 = vmlal_n_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
-      (int16_t)t40);
-  int32x4_t t164_3 = vmlal_high_n_s16(t162_3, vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t40);
+  int32x4_t t152_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 0);
+  int32x4_t t152_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6_0), taps, 0);
+  int32x4_t t152_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 0);
+  int32x4_t t152_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6_1), taps, 0);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps,
+      1);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_0), taps, 1);
+  int32x4_t t154_2 = vmlal_laneq_s16(t152_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps,
+      1);
+  int32x4_t t154_3 = vmlal_high_laneq_s16(t152_3, vreinterpretq_s16_u16(pixels7_1), taps, 1);
+  int32x4_t t156_0 = vmlal_laneq_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
+      taps, 2);
+  int32x4_t t156_1 = vmlal_high_laneq_s16(t154_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 2);
+  int32x4_t t156_2 = vmlal_laneq_s16(t154_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
+      taps, 2);
+  int32x4_t t156_3 = vmlal_high_laneq_s16(t154_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 2);
+  uint32x4_t t158_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels7_0_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_1), pixels7_0_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_2), vget_low_u16(pixels7_1_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_3), pixels7_1_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t160_0 = vmlal_laneq_u16(t158_0, vget_low_u16(pixels7_0_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_1 = vmlal_high_laneq_u16(t158_1, pixels7_0_4, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_2 = vmlal_laneq_u16(t158_2, vget_low_u16(pixels7_1_4),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t160_3 = vmlal_high_laneq_u16(t158_3, pixels7_1_4, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t162_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_5)), taps, 5);
+  int32x4_t t162_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_1),
+      vreinterpretq_s16_u16(pixels7_0_5), taps, 5);
+  int32x4_t t162_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_5)), taps, 5);
+  int32x4_t t162_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_3),
+      vreinterpretq_s16_u16(pixels7_1_5), taps, 5);
+  int32x4_t t164_0 = vmlal_laneq_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)),
+      taps, 6);
+  int32x4_t t164_1 = vmlal_high_laneq_s16(t162_1, vreinterpretq_s16_u16(pixels7_0_6), taps, 6);
+  int32x4_t t164_2 = vmlal_laneq_s16(t162_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)),
+      taps, 6);
+  int32x4_t t164_3 = vmlal_high_laneq_s16(t162_3, vreinterpretq_s16_u16(pixels7_1_6), taps, 6);
   uint16x8_t pixels7_0_7 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
   uint16x8_t pixels7_1_7 = vld1q_u16(&((const uint16_t *)(src_row10))[8]);
-  int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t44);
-  int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t44);
-  int32x4_t t166_2 = vmlal_n_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t44);
-  int32x4_t t166_3 = vmlal_high_n_s16(t164_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t44);
+  int32x4_t t166_0 = vmlal_laneq_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 7);
+  int32x4_t t166_1 = vmlal_high_laneq_s16(t164_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 7);
+  int32x4_t t166_2 = vmlal_laneq_s16(t164_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 7);
+  int32x4_t t166_3 = vmlal_high_laneq_s16(t164_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 7);
   uint16x8_t value_sat_0_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
   uint16x8_t value_sat_1_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_2, t166_3, 7);
   uint16x8_t out_0_7 = vminq_u16(value_sat_0_7, t5_0);
   uint16x8_t out_1_7 = vminq_u16(value_sat_1_7, t5_1);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
   vst1q_u16(&((uint16_t *)(dst_row6))[8], out_1_7);
-  int32x4_t t172_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), (int16_t)t18);
-  int32x4_t t172_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7_0), (int16_t)t18);
-  int32x4_t t172_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), (int16_t)t18);
-  int32x4_t t172_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7_1), (int16_t)t18);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
-      (int16_t)t20);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(pixels7_0_2), (int16_t)t20);
-  int32x4_t t174_2 = vmlal_n_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
-      (int16_t)t20);
-  int32x4_t t174_3 = vmlal_high_n_s16(t172_3, vreinterpretq_s16_u16(pixels7_1_2), (int16_t)t20);
-  int32x4_t t176_0 = vmlal_n_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
-      (int16_t)t24);
-  int32x4_t t176_1 = vmlal_high_n_s16(t174_1, vreinterpretq_s16_u16(pixels7_0_3), (int16_t)t24);
-  int32x4_t t176_2 = vmlal_n_s16(t174_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
-      (int16_t)t24);
-  int32x4_t t176_3 = vmlal_high_n_s16(t174_3, vreinterpretq_s16_u16(pixels7_1_3), (int16_t)t24);
-  uint32x4_t t178_0 = vmlal_n_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(pixels7_0_4),
-      (uint16_t)t28);
-  uint32x4_t t178_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_1), pixels7_0_4, (uint16_t)t28);
-  uint32x4_t t178_2 = vmlal_n_u16(vreinterpretq_u32_s32(t176_2), vget_low_u16(pixels7_1_4),
-      (uint16_t)t28);
-  uint32x4_t t178_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_3), pixels7_1_4, (uint16_t)t28);
-  uint32x4_t t180_0 = vmlal_n_u16(t178_0, vget_low_u16(pixels7_0_5), (uint16_t)t32);
-  uint32x4_t t180_1 = vmlal_high_n_u16(t178_1, pixels7_0_5, (uint16_t)t32);
-  uint32x4_t t180_2 = vmlal_n_u16(t178_2, vget_low_u16(pixels7_1_5), (uint16_t)t32);
-  uint32x4_t t180_3 = vmlal_high_n_u16(t178_3, pixels7_1_5, (uint16_t)t32);
-  int32x4_t t182_0 = vmlal_n_s16(vreinterpretq_s32_u32(t180_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)), (int16_t)t36);
-  int32x4_t t182_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_1),
-      vreinterpretq_s16_u16(pixels7_0_6), (int16_t)t36);
-  int32x4_t t182_2 = vmlal_n_s16(vreinterpretq_s32_u32(t180_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)), (int16_t)t36);
-  int32x4_t t182_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_3),
-      vreinterpretq_s16_u16(pixels7_1_6), (int16_t)t36);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
-      (int16_t)t40);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_0_7), (int16_t)t40);
-  int32x4_t t184_2 = vmlal_n_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
-      (int16_t)t40);
-  int32x4_t t184_3 = vmlal_high_n_s16(t182_3, vreinterpretq_s16_u16(pixels7_1_7), (int16_t)t40);
+  int32x4_t t172_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 0);
+  int32x4_t t172_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7_0), taps, 0);
+  int32x4_t t172_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 0);
+  int32x4_t t172_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7_1), taps, 0);
+  int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_2)),
+      taps, 1);
+  int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(pixels7_0_2), taps, 1);
+  int32x4_t t174_2 = vmlal_laneq_s16(t172_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_2)),
+      taps, 1);
+  int32x4_t t174_3 = vmlal_high_laneq_s16(t172_3, vreinterpretq_s16_u16(pixels7_1_2), taps, 1);
+  int32x4_t t176_0 = vmlal_laneq_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_3)),
+      taps, 2);
+  int32x4_t t176_1 = vmlal_high_laneq_s16(t174_1, vreinterpretq_s16_u16(pixels7_0_3), taps, 2);
+  int32x4_t t176_2 = vmlal_laneq_s16(t174_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_3)),
+      taps, 2);
+  int32x4_t t176_3 = vmlal_high_laneq_s16(t174_3, vreinterpretq_s16_u16(pixels7_1_3), taps, 2);
+  uint32x4_t t178_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(pixels7_0_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t176_1), pixels7_0_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t176_2), vget_low_u16(pixels7_1_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t176_3), pixels7_1_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t180_0 = vmlal_laneq_u16(t178_0, vget_low_u16(pixels7_0_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t180_1 = vmlal_high_laneq_u16(t178_1, pixels7_0_5, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t180_2 = vmlal_laneq_u16(t178_2, vget_low_u16(pixels7_1_5),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t180_3 = vmlal_high_laneq_u16(t178_3, pixels7_1_5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t182_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t180_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_0_6)), taps, 5);
+  int32x4_t t182_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t180_1),
+      vreinterpretq_s16_u16(pixels7_0_6), taps, 5);
+  int32x4_t t182_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t180_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_1_6)), taps, 5);
+  int32x4_t t182_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t180_3),
+      vreinterpretq_s16_u16(pixels7_1_6), taps, 5);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_7)),
+      taps, 6);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels7_0_7), taps, 6);
+  int32x4_t t184_2 = vmlal_laneq_s16(t182_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_7)),
+      taps, 6);
+  int32x4_t t184_3 = vmlal_high_laneq_s16(t182_3, vreinterpretq_s16_u16(pixels7_1_7), taps, 6);
   uint16x8_t pixels7_0_8 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
   uint16x8_t pixels7_1_8 = vld1q_u16(&((const uint16_t *)(src_row11))[8]);
-  int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
-      (int16_t)t44);
-  int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(pixels7_0_8), (int16_t)t44);
-  int32x4_t t186_2 = vmlal_n_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
-      (int16_t)t44);
-  int32x4_t t186_3 = vmlal_high_n_s16(t184_3, vreinterpretq_s16_u16(pixels7_1_8), (int16_t)t44);
+  int32x4_t t186_0 = vmlal_laneq_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0_8)),
+      taps, 7);
+  int32x4_t t186_1 = vmlal_high_laneq_s16(t184_1, vreinterpretq_s16_u16(pixels7_0_8), taps, 7);
+  int32x4_t t186_2 = vmlal_laneq_s16(t184_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1_8)),
+      taps, 7);
+  int32x4_t t186_3 = vmlal_high_laneq_s16(t184_3, vreinterpretq_s16_u16(pixels7_1_8), taps, 7);
   uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
   uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_2, t186_3, 7);
   uint16x8_t out_0_8 = vminq_u16(value_sat_0_8, t5_0);
@@ -622,7 +626,7 @@ void daedalus_vp9_mc_32v_high__neon_rows8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash 7ec868f1d51eb2c7
+ * Class full, input hash 41555cddf505c49d
  */
 static inline void one_panel_vp9_mc_32v_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -632,104 +636,89 @@ static inline void one_panel_vp9_mc_32v_high__neon_full(uint16_t *dst, ptrdiff_t
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
       uint16x8_t pixels0_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[8]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int32x4_t t20_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+      int32x4_t t20_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
       uint16x8_t pixels1_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[0]);
       uint16x8_t pixels1_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[8]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_2 = vmlal_n_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_3 = vmlal_high_n_s16(t20_3, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
+          taps, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int32x4_t t23_2 = vmlal_laneq_s16(t20_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
+          taps, 1);
+      int32x4_t t23_3 = vmlal_high_laneq_s16(t20_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       uint16x8_t pixels2_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[0]);
       uint16x8_t pixels2_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[8]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_2 = vmlal_n_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_3 = vmlal_high_n_s16(t23_3, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
+          taps, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int32x4_t t27_2 = vmlal_laneq_s16(t23_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
+          taps, 2);
+      int32x4_t t27_3 = vmlal_high_laneq_s16(t23_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
       uint16x8_t pixels3_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
       uint16x8_t pixels3_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[8]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_2 = vmlal_n_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3_0,
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_2), vget_low_u16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_3), pixels3_1,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[0]);
       uint16x8_t pixels4_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[8]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
-      uint32x4_t t35_2 = vmlal_n_u16(t31_2, vget_low_u16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_3 = vmlal_high_n_u16(t31_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_2 = vmlal_laneq_u16(t31_2, vget_low_u16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t35_3 = vmlal_high_laneq_u16(t31_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[0]);
       uint16x8_t pixels5_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[8]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_2 = vmlal_n_s16(vreinterpretq_s32_u32(t35_2),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_3),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int32x4_t t39_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_2),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+      int32x4_t t39_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_3),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       uint16x8_t pixels6_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[0]);
       uint16x8_t pixels6_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[8]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_2 = vmlal_n_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_3 = vmlal_high_n_s16(t39_3, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
+          taps, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int32x4_t t43_2 = vmlal_laneq_s16(t39_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
+          taps, 6);
+      int32x4_t t43_3 = vmlal_high_laneq_s16(t39_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       uint16x8_t pixels7_0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[0]);
       uint16x8_t pixels7_1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[8]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_2 = vmlal_n_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_3 = vmlal_high_n_s16(t43_3, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
+          taps, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int32x4_t t47_2 = vmlal_laneq_s16(t43_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
+          taps, 7);
+      int32x4_t t47_3 = vmlal_high_laneq_s16(t43_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0 =

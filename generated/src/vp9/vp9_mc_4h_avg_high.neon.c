@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 7b78282c15ec2d4c
+ * Class rows8 (8 <= rows <= 8), input hash 789791ef094eaff4
  */
 static inline void items_2_vp9_mc_4h_avg_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -530,31 +530,25 @@ static inline void one_item_vp9_mc_4h_avg_high__neon_rows8_x2(uint16_t *dst, ptr
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..3; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t19 = vmull_n_s16(vreinterpret_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
   uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t22 = vmlal_n_s16(t19, vreinterpret_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22 = vmlal_laneq_s16(t19, vreinterpret_s16_u16(pixels1), taps, 1);
   uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t26 = vmlal_n_s16(t22, vreinterpret_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26 = vmlal_laneq_s16(t22, vreinterpret_s16_u16(pixels2), taps, 2);
   uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30 = vmlal_n_u16(vreinterpretq_u32_s32(t26), pixels3, (uint16_t)t28);
+  uint32x4_t t30 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t34 = vmlal_n_u16(t30, pixels4, (uint16_t)t32);
+  uint32x4_t t34 = vmlal_laneq_u16(t30, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t38 = vmlal_n_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5), taps,
+      5);
   uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t42 = vmlal_n_s16(t38, vreinterpret_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42 = vmlal_laneq_s16(t38, vreinterpret_s16_u16(pixels6), taps, 6);
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t46 = vmlal_n_s16(t42, vreinterpret_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
   uint16x4_t t5 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -563,154 +557,161 @@ static inline void one_item_vp9_mc_4h_avg_high__neon_rows8_x2(uint16_t *dst, ptr
   uint16x4_t t53 = vrhadd_u16(t51, out);
   vst1_u16(&((uint16_t *)(dst))[0], t53);
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t62 = vmull_n_s16(vreinterpret_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t62 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_2), taps, 0);
   uint16x4_t pixels1_2 = vld1_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t64 = vmlal_n_s16(t62, vreinterpret_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t64 = vmlal_laneq_s16(t62, vreinterpret_s16_u16(pixels1_2), taps, 1);
   uint16x4_t pixels2_2 = vld1_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t66 = vmlal_n_s16(t64, vreinterpret_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t66 = vmlal_laneq_s16(t64, vreinterpret_s16_u16(pixels2_2), taps, 2);
   uint16x4_t pixels3_2 = vld1_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t68 = vmlal_n_u16(vreinterpretq_u32_s32(t66), pixels3_2, (uint16_t)t28);
+  uint32x4_t t68 = vmlal_laneq_u16(vreinterpretq_u32_s32(t66), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_2 = vld1_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t70 = vmlal_n_u16(t68, pixels4_2, (uint16_t)t32);
+  uint32x4_t t70 = vmlal_laneq_u16(t68, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_2 = vld1_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t72 = vmlal_n_s16(vreinterpretq_s32_u32(t70), vreinterpret_s16_u16(pixels5_2),
-      (int16_t)t36);
+  int32x4_t t72 = vmlal_laneq_s16(vreinterpretq_s32_u32(t70), vreinterpret_s16_u16(pixels5_2),
+      taps, 5);
   uint16x4_t pixels6_2 = vld1_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t74 = vmlal_n_s16(t72, vreinterpret_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t74 = vmlal_laneq_s16(t72, vreinterpret_s16_u16(pixels6_2), taps, 6);
   uint16x4_t pixels7_2 = vld1_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t76 = vmlal_n_s16(t74, vreinterpret_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t76 = vmlal_laneq_s16(t74, vreinterpret_s16_u16(pixels7_2), taps, 7);
   uint16x4_t value_sat_2 = vqrshrun_n_s32(t76, 7);
   uint16x4_t out_2 = vmin_u16(value_sat_2, t5);
   uint16x4_t t81 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x4_t t83 = vrhadd_u16(t81, out_2);
   vst1_u16(&((uint16_t *)(dst_row1))[0], t83);
   uint16x4_t pixels0_3 = vld1_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t92 = vmull_n_s16(vreinterpret_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t92 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_3), taps, 0);
   uint16x4_t pixels1_3 = vld1_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t94 = vmlal_n_s16(t92, vreinterpret_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t94 = vmlal_laneq_s16(t92, vreinterpret_s16_u16(pixels1_3), taps, 1);
   uint16x4_t pixels2_3 = vld1_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t96 = vmlal_n_s16(t94, vreinterpret_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t96 = vmlal_laneq_s16(t94, vreinterpret_s16_u16(pixels2_3), taps, 2);
   uint16x4_t pixels3_3 = vld1_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t98 = vmlal_n_u16(vreinterpretq_u32_s32(t96), pixels3_3, (uint16_t)t28);
+  uint32x4_t t98 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_3 = vld1_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t100 = vmlal_n_u16(t98, pixels4_3, (uint16_t)t32);
+  uint32x4_t t100 = vmlal_laneq_u16(t98, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_3 = vld1_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t102 = vmlal_n_s16(vreinterpretq_s32_u32(t100), vreinterpret_s16_u16(pixels5_3),
-      (int16_t)t36);
+  int32x4_t t102 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100), vreinterpret_s16_u16(pixels5_3),
+      taps, 5);
   uint16x4_t pixels6_3 = vld1_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t104 = vmlal_n_s16(t102, vreinterpret_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t104 = vmlal_laneq_s16(t102, vreinterpret_s16_u16(pixels6_3), taps, 6);
   uint16x4_t pixels7_3 = vld1_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t106 = vmlal_n_s16(t104, vreinterpret_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t106 = vmlal_laneq_s16(t104, vreinterpret_s16_u16(pixels7_3), taps, 7);
   uint16x4_t value_sat_3 = vqrshrun_n_s32(t106, 7);
   uint16x4_t out_3 = vmin_u16(value_sat_3, t5);
   uint16x4_t t111 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x4_t t113 = vrhadd_u16(t111, out_3);
   vst1_u16(&((uint16_t *)(dst_row2))[0], t113);
   uint16x4_t pixels0_4 = vld1_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t122 = vmull_n_s16(vreinterpret_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t122 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_4), taps, 0);
   uint16x4_t pixels1_4 = vld1_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t124 = vmlal_n_s16(t122, vreinterpret_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t124 = vmlal_laneq_s16(t122, vreinterpret_s16_u16(pixels1_4), taps, 1);
   uint16x4_t pixels2_4 = vld1_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t126 = vmlal_n_s16(t124, vreinterpret_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t126 = vmlal_laneq_s16(t124, vreinterpret_s16_u16(pixels2_4), taps, 2);
   uint16x4_t pixels3_4 = vld1_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t128 = vmlal_n_u16(vreinterpretq_u32_s32(t126), pixels3_4, (uint16_t)t28);
+  uint32x4_t t128 = vmlal_laneq_u16(vreinterpretq_u32_s32(t126), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_4 = vld1_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t130 = vmlal_n_u16(t128, pixels4_4, (uint16_t)t32);
+  uint32x4_t t130 = vmlal_laneq_u16(t128, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_4 = vld1_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t132 = vmlal_n_s16(vreinterpretq_s32_u32(t130), vreinterpret_s16_u16(pixels5_4),
-      (int16_t)t36);
+  int32x4_t t132 = vmlal_laneq_s16(vreinterpretq_s32_u32(t130), vreinterpret_s16_u16(pixels5_4),
+      taps, 5);
   uint16x4_t pixels6_4 = vld1_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t134 = vmlal_n_s16(t132, vreinterpret_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t134 = vmlal_laneq_s16(t132, vreinterpret_s16_u16(pixels6_4), taps, 6);
   uint16x4_t pixels7_4 = vld1_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t136 = vmlal_n_s16(t134, vreinterpret_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t136 = vmlal_laneq_s16(t134, vreinterpret_s16_u16(pixels7_4), taps, 7);
   uint16x4_t value_sat_4 = vqrshrun_n_s32(t136, 7);
   uint16x4_t out_4 = vmin_u16(value_sat_4, t5);
   uint16x4_t t141 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
   uint16x4_t t143 = vrhadd_u16(t141, out_4);
   vst1_u16(&((uint16_t *)(dst_row3))[0], t143);
   uint16x4_t pixels0_5 = vld1_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t152 = vmull_n_s16(vreinterpret_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t152 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_5), taps, 0);
   uint16x4_t pixels1_5 = vld1_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t154 = vmlal_n_s16(t152, vreinterpret_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t154 = vmlal_laneq_s16(t152, vreinterpret_s16_u16(pixels1_5), taps, 1);
   uint16x4_t pixels2_5 = vld1_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t156 = vmlal_n_s16(t154, vreinterpret_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t156 = vmlal_laneq_s16(t154, vreinterpret_s16_u16(pixels2_5), taps, 2);
   uint16x4_t pixels3_5 = vld1_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t158 = vmlal_n_u16(vreinterpretq_u32_s32(t156), pixels3_5, (uint16_t)t28);
+  uint32x4_t t158 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_5 = vld1_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t160 = vmlal_n_u16(t158, pixels4_5, (uint16_t)t32);
+  uint32x4_t t160 = vmlal_laneq_u16(t158, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_5 = vld1_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t162 = vmlal_n_s16(vreinterpretq_s32_u32(t160), vreinterpret_s16_u16(pixels5_5),
-      (int16_t)t36);
+  int32x4_t t162 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160), vreinterpret_s16_u16(pixels5_5),
+      taps, 5);
   uint16x4_t pixels6_5 = vld1_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t164 = vmlal_n_s16(t162, vreinterpret_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t164 = vmlal_laneq_s16(t162, vreinterpret_s16_u16(pixels6_5), taps, 6);
   uint16x4_t pixels7_5 = vld1_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t166 = vmlal_n_s16(t164, vreinterpret_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t166 = vmlal_laneq_s16(t164, vreinterpret_s16_u16(pixels7_5), taps, 7);
   uint16x4_t value_sat_5 = vqrshrun_n_s32(t166, 7);
   uint16x4_t out_5 = vmin_u16(value_sat_5, t5);
   uint16x4_t t171 = vld1_u16(&((uint16_t *)(dst_row4))[0]);
   uint16x4_t t173 = vrhadd_u16(t171, out_5);
   vst1_u16(&((uint16_t *)(dst_row4))[0], t173);
   uint16x4_t pixels0_6 = vld1_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t182 = vmull_n_s16(vreinterpret_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t182 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_6), taps, 0);
   uint16x4_t pixels1_6 = vld1_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t184 = vmlal_n_s16(t182, vreinterpret_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t184 = vmlal_laneq_s16(t182, vreinterpret_s16_u16(pixels1_6), taps, 1);
   uint16x4_t pixels2_6 = vld1_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t186 = vmlal_n_s16(t184, vreinterpret_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t186 = vmlal_laneq_s16(t184, vreinterpret_s16_u16(pixels2_6), taps, 2);
   uint16x4_t pixels3_6 = vld1_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t188 = vmlal_n_u16(vreinterpretq_u32_s32(t186), pixels3_6, (uint16_t)t28);
+  uint32x4_t t188 = vmlal_laneq_u16(vreinterpretq_u32_s32(t186), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_6 = vld1_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t190 = vmlal_n_u16(t188, pixels4_6, (uint16_t)t32);
+  uint32x4_t t190 = vmlal_laneq_u16(t188, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_6 = vld1_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t192 = vmlal_n_s16(vreinterpretq_s32_u32(t190), vreinterpret_s16_u16(pixels5_6),
-      (int16_t)t36);
+  int32x4_t t192 = vmlal_laneq_s16(vreinterpretq_s32_u32(t190), vreinterpret_s16_u16(pixels5_6),
+      taps, 5);
   uint16x4_t pixels6_6 = vld1_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t194 = vmlal_n_s16(t192, vreinterpret_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t194 = vmlal_laneq_s16(t192, vreinterpret_s16_u16(pixels6_6), taps, 6);
   uint16x4_t pixels7_6 = vld1_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t196 = vmlal_n_s16(t194, vreinterpret_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t196 = vmlal_laneq_s16(t194, vreinterpret_s16_u16(pixels7_6), taps, 7);
   uint16x4_t value_sat_6 = vqrshrun_n_s32(t196, 7);
   uint16x4_t out_6 = vmin_u16(value_sat_6, t5);
   uint16x4_t t201 = vld1_u16(&((uint16_t *)(dst_row5))[0]);
   uint16x4_t t203 = vrhadd_u16(t201, out_6);
   vst1_u16(&((uint16_t *)(dst_row5))[0], t203);
   uint16x4_t pixels0_7 = vld1_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t212 = vmull_n_s16(vreinterpret_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t212 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_7), taps, 0);
   uint16x4_t pixels1_7 = vld1_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t214 = vmlal_n_s16(t212, vreinterpret_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t214 = vmlal_laneq_s16(t212, vreinterpret_s16_u16(pixels1_7), taps, 1);
   uint16x4_t pixels2_7 = vld1_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t216 = vmlal_n_s16(t214, vreinterpret_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t216 = vmlal_laneq_s16(t214, vreinterpret_s16_u16(pixels2_7), taps, 2);
   uint16x4_t pixels3_7 = vld1_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t218 = vmlal_n_u16(vreinterpretq_u32_s32(t216), pixels3_7, (uint16_t)t28);
+  uint32x4_t t218 = vmlal_laneq_u16(vreinterpretq_u32_s32(t216), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_7 = vld1_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t220 = vmlal_n_u16(t218, pixels4_7, (uint16_t)t32);
+  uint32x4_t t220 = vmlal_laneq_u16(t218, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_7 = vld1_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t222 = vmlal_n_s16(vreinterpretq_s32_u32(t220), vreinterpret_s16_u16(pixels5_7),
-      (int16_t)t36);
+  int32x4_t t222 = vmlal_laneq_s16(vreinterpretq_s32_u32(t220), vreinterpret_s16_u16(pixels5_7),
+      taps, 5);
   uint16x4_t pixels6_7 = vld1_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t224 = vmlal_n_s16(t222, vreinterpret_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t224 = vmlal_laneq_s16(t222, vreinterpret_s16_u16(pixels6_7), taps, 6);
   uint16x4_t pixels7_7 = vld1_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t226 = vmlal_n_s16(t224, vreinterpret_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t226 = vmlal_laneq_s16(t224, vreinterpret_s16_u16(pixels7_7), taps, 7);
   uint16x4_t value_sat_7 = vqrshrun_n_s32(t226, 7);
   uint16x4_t out_7 = vmin_u16(value_sat_7, t5);
   uint16x4_t t231 = vld1_u16(&((uint16_t *)(dst_row6))[0]);
   uint16x4_t t233 = vrhadd_u16(t231, out_7);
   vst1_u16(&((uint16_t *)(dst_row6))[0], t233);
   uint16x4_t pixels0_8 = vld1_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t242 = vmull_n_s16(vreinterpret_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t242 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_8), taps, 0);
   uint16x4_t pixels1_8 = vld1_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t244 = vmlal_n_s16(t242, vreinterpret_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t244 = vmlal_laneq_s16(t242, vreinterpret_s16_u16(pixels1_8), taps, 1);
   uint16x4_t pixels2_8 = vld1_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t246 = vmlal_n_s16(t244, vreinterpret_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t246 = vmlal_laneq_s16(t244, vreinterpret_s16_u16(pixels2_8), taps, 2);
   uint16x4_t pixels3_8 = vld1_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t248 = vmlal_n_u16(vreinterpretq_u32_s32(t246), pixels3_8, (uint16_t)t28);
+  uint32x4_t t248 = vmlal_laneq_u16(vreinterpretq_u32_s32(t246), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_8 = vld1_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t250 = vmlal_n_u16(t248, pixels4_8, (uint16_t)t32);
+  uint32x4_t t250 = vmlal_laneq_u16(t248, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_8 = vld1_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t252 = vmlal_n_s16(vreinterpretq_s32_u32(t250), vreinterpret_s16_u16(pixels5_8),
-      (int16_t)t36);
+  int32x4_t t252 = vmlal_laneq_s16(vreinterpretq_s32_u32(t250), vreinterpret_s16_u16(pixels5_8),
+      taps, 5);
   uint16x4_t pixels6_8 = vld1_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t254 = vmlal_n_s16(t252, vreinterpret_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t254 = vmlal_laneq_s16(t252, vreinterpret_s16_u16(pixels6_8), taps, 6);
   uint16x4_t pixels7_8 = vld1_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t256 = vmlal_n_s16(t254, vreinterpret_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t256 = vmlal_laneq_s16(t254, vreinterpret_s16_u16(pixels7_8), taps, 7);
   uint16x4_t value_sat_8 = vqrshrun_n_s32(t256, 7);
   uint16x4_t out_8 = vmin_u16(value_sat_8, t5);
   uint16x4_t t261 = vld1_u16(&((uint16_t *)(dst_row7))[0]);
@@ -789,7 +790,7 @@ void daedalus_vp9_mc_4h_avg_high__neon_rows8_x2(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash d1d1050aeaa9b71b
+ * Class rows4 (4 <= rows <= 4), input hash f4f9ac951ab88789
  */
 static inline void one_item_vp9_mc_4h_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -801,104 +802,81 @@ static inline void one_item_vp9_mc_4h_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   int32_t t16 = (filter * 16) + mx;
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[-3]),
       vld1_u16(&((const uint16_t *)(src_row1))[-3]));
   uint16x8_t pixels0_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[-3]),
       vld1_u16(&((const uint16_t *)(src_row3))[-3]));
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[-2]),
       vld1_u16(&((const uint16_t *)(src_row1))[-2]));
   uint16x8_t pixels1_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[-2]),
       vld1_u16(&((const uint16_t *)(src_row3))[-2]));
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[-1]),
       vld1_u16(&((const uint16_t *)(src_row1))[-1]));
   uint16x8_t pixels2_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[-1]),
       vld1_u16(&((const uint16_t *)(src_row3))[-1]));
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[0]),
       vld1_u16(&((const uint16_t *)(src_row1))[0]));
   uint16x8_t pixels3_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[0]),
       vld1_u16(&((const uint16_t *)(src_row3))[0]));
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[1]),
       vld1_u16(&((const uint16_t *)(src_row1))[1]));
   uint16x8_t pixels4_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[1]),
       vld1_u16(&((const uint16_t *)(src_row3))[1]));
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][4]);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t16, 0,
-      63)][4]);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][4]);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t16, 0,
-      63)][4]);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[2]),
       vld1_u16(&((const uint16_t *)(src_row1))[2]));
   uint16x8_t pixels5_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[2]),
       vld1_u16(&((const uint16_t *)(src_row3))[2]));
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t16, 0,
-      63)][5]);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t16, 0, 63)][5]);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t16, 0,
-      63)][5]);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t16, 0, 63)][5]);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[3]),
       vld1_u16(&((const uint16_t *)(src_row1))[3]));
   uint16x8_t pixels6_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[3]),
       vld1_u16(&((const uint16_t *)(src_row3))[3]));
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[4]),
       vld1_u16(&((const uint16_t *)(src_row1))[4]));
   uint16x8_t pixels7_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[4]),
       vld1_u16(&((const uint16_t *)(src_row3))[4]));
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -953,7 +931,7 @@ void daedalus_vp9_mc_4h_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash cb9fab6b7b8adcf8
+ * Class full, input hash c4e20d9d1eac7ac0
  */
 static inline void one_item_vp9_mc_4h_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -963,38 +941,33 @@ static inline void one_item_vp9_mc_4h_avg_high__neon_full(uint16_t *dst, ptrdiff
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-3]);
-      int32x4_t t20 = vmull_n_s16(vreinterpret_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
       uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-2]);
-      int32x4_t t23 = vmlal_n_s16(t20, vreinterpret_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23 = vmlal_laneq_s16(t20, vreinterpret_s16_u16(pixels1), taps, 1);
       uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-1]);
-      int32x4_t t27 = vmlal_n_s16(t23, vreinterpret_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27 = vmlal_laneq_s16(t23, vreinterpret_s16_u16(pixels2), taps, 2);
       uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31 = vmlal_n_u16(vreinterpretq_u32_s32(t27), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[1]);
-      uint32x4_t t35 = vmlal_n_u16(t31, pixels4, (uint16_t)taps_table[daedalus_clip(t17, 0,
-          63)][4]);
+      uint32x4_t t35 = vmlal_laneq_u16(t31, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[2]);
-      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(t35), vreinterpret_s16_u16(pixels5),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35), vreinterpret_s16_u16(pixels5),
+          taps, 5);
       uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[3]);
-      int32x4_t t43 = vmlal_n_s16(t39, vreinterpret_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43 = vmlal_laneq_s16(t39, vreinterpret_s16_u16(pixels6), taps, 6);
       uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[4]);
-      int32x4_t t47 = vmlal_n_s16(t43, vreinterpret_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47 = vmlal_laneq_s16(t43, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t47, 7);
       uint16x4_t t6 =
           vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

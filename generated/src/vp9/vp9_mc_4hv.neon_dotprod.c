@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 35cbce303070a961
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 99d967550891b629
  */
 static inline void all_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -167,7 +168,6 @@ static inline void all_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t d
     uint8_t *const dst_row5 = dst_row4 + dst_stride;
     uint8_t *const dst_row6 = dst_row5 + dst_stride;
     uint8_t *const dst_row7 = dst_row6 + dst_stride;
-    int32_t t12_2 = (filter * 16) + mx;
     int32x4_t dot_start_2 = vdupq_n_s32(16384);
     static const uint8_t places_2[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
@@ -181,68 +181,12 @@ static inline void all_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t d
         sign_bits_2);
     int8x16_t fours_15 = daedalus_lookup(window_8, order_3);
     int8x16_t fours_16 = daedalus_lookup(window_8, order_4);
-    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[t12_2 & 63]));
+    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
     int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_15, taps_2, 0), fours_16,
         taps_2, 1);
     int16x4_t t91 = vrshrn_n_s32(t90_0, 7);
     uint8x8_t t91_sat = vqmovun_s16(daedalus_quad_s16(t91));
-    const daedalus_window window_9 = daedalus_signed_window(&src_row5[-3], &src_row5[0],
-        sign_bits_2);
-    int8x16_t fours_17 = daedalus_lookup(window_9, order_3);
-    int8x16_t fours_18 = daedalus_lookup(window_9, order_4);
-    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_17, taps_2, 0), fours_18,
-        taps_2, 1);
-    int16x4_t t102 = vrshrn_n_s32(t101_0, 7);
-    uint8x8_t t102_sat = vqmovun_s16(daedalus_quad_s16(t102));
-    const daedalus_window window_10 = daedalus_signed_window(&src_row6[-3], &src_row6[0],
-        sign_bits_2);
-    int8x16_t fours_19 = daedalus_lookup(window_10, order_3);
-    int8x16_t fours_20 = daedalus_lookup(window_10, order_4);
-    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_19, taps_2, 0), fours_20,
-        taps_2, 1);
-    int16x4_t t113 = vrshrn_n_s32(t112_0, 7);
-    uint8x8_t t113_sat = vqmovun_s16(daedalus_quad_s16(t113));
-    const daedalus_window window_11 = daedalus_signed_window(&src_row7[-3], &src_row7[0],
-        sign_bits_2);
-    int8x16_t fours_21 = daedalus_lookup(window_11, order_3);
-    int8x16_t fours_22 = daedalus_lookup(window_11, order_4);
-    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_21, taps_2, 0), fours_22,
-        taps_2, 1);
-    int16x4_t t124 = vrshrn_n_s32(t123_0, 7);
-    uint8x8_t t124_sat = vqmovun_s16(daedalus_quad_s16(t124));
-    const daedalus_window window_12 = daedalus_signed_window(&src_row8[-3], &src_row8[0],
-        sign_bits_2);
-    int8x16_t fours_23 = daedalus_lookup(window_12, order_3);
-    int8x16_t fours_24 = daedalus_lookup(window_12, order_4);
-    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_23, taps_2, 0), fours_24,
-        taps_2, 1);
-    int16x4_t t135 = vrshrn_n_s32(t134_0, 7);
-    uint8x8_t t135_sat = vqmovun_s16(daedalus_quad_s16(t135));
-    const daedalus_window window_13 = daedalus_signed_window(&src_row9[-3], &src_row9[0],
-        sign_bits_2);
-    int8x16_t fours_25 = daedalus_lookup(window_13, order_3);
-    int8x16_t fours_26 = daedalus_lookup(window_13, order_4);
-    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_25, taps_2, 0), fours_26,
-        taps_2, 1);
-    int16x4_t t146 = vrshrn_n_s32(t145_0, 7);
-    uint8x8_t t146_sat = vqmovun_s16(daedalus_quad_s16(t146));
-    const daedalus_window window_14 = daedalus_signed_window(&src_row10[-3], &src_row10[0],
-        sign_bits_2);
-    int8x16_t fours_27 = daedalus_lookup(window_14, order_3);
-    int8x16_t fours_28 = daedalus_lookup(window_14, order_4);
-    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_27, taps_2, 0), fours_28,
-        taps_2, 1);
-    int16x4_t t157 = vrshrn_n_s32(t156_0, 7);
-    uint8x8_t t157_sat = vqmovun_s16(daedalus_quad_s16(t157));
-    const daedalus_window window_15 = daedalus_signed_window(&src_row11[-3], &src_row11[0],
-        sign_bits_2);
-    int8x16_t fours_29 = daedalus_lookup(window_15, order_3);
-    int8x16_t fours_30 = daedalus_lookup(window_15, order_4);
-    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_29, taps_2, 0), fours_30,
-        taps_2, 1);
-    int16x4_t t168 = vrshrn_n_s32(t167_0, 7);
-    uint8x8_t t168_sat = vqmovun_s16(daedalus_quad_s16(t168));
-    int32_t t12_3 = (filter * 16) + my;
+    int32_t t12_2 = (filter * 16) + my;
     uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
     uint8x8_t t14_2 = vsub_u8(t14_sat, k128);
     uint8x8_t t16 = vsub_u8(t25_sat, k128);
@@ -252,108 +196,353 @@ static inline void all_items_vp9_mc_4hv__neon_sub8_dot(uint8_t *dst, ptrdiff_t d
     uint8x8_t t24 = vsub_u8(t69_sat, k128);
     uint8x8_t t26 = vsub_u8(t80_sat, k128);
     uint8x8_t t28 = vsub_u8(t91_sat, k128);
-    int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
     int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14_2), t31);
-    int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
     int16x8_t t36_2 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-    int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
     int16x8_t t40 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18), t38);
-    uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
     int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-    uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
     int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-    int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
     int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-    int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
     int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-    int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
     int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58_2);
     int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
     uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
     *(daedalus_any_u32 *)&dst[0] = vget_lane_u32(vreinterpret_u32_u8(out), 0);
-    uint8x8_t t66 = vsub_u8(t102_sat, k128);
-    int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16), t31);
-    int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18), t34);
-    int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20), t38);
-    int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
-    int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
-    int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26), t50);
-    int16x8_t t80_2 = vmlal_s8(t78, vreinterpret_s8_u8(t28), t54);
-    int16x8_t t82 = vmlal_s8(t80_2, vreinterpret_s8_u8(t66), t58_2);
+    int32x4_t dot_start_3 = vdupq_n_s32(16384);
+    static const uint8_t places_3[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_3 = daedalus_beside(places_3);
+    uint8x16_t sign_bits_3 = vld1q_u8(&places_at_3[0]);
+    uint8x16_t order_5 = vld1q_u8(&places_at_3[16]);
+    uint8x16_t order_6 = vld1q_u8(&places_at_3[32]);
+    const daedalus_window window_9 = daedalus_signed_window(&src_row5[-3], &src_row5[0],
+        sign_bits_3);
+    int8x16_t fours_17 = daedalus_lookup(window_9, order_5);
+    int8x16_t fours_18 = daedalus_lookup(window_9, order_6);
+    int8x8_t taps_3 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_17, taps_3, 0), fours_18,
+        taps_3, 1);
+    int16x4_t t102 = vrshrn_n_s32(t101_0, 7);
+    uint8x8_t t102_sat = vqmovun_s16(daedalus_quad_s16(t102));
+    int32_t t12_3 = (filter * 16) + my;
+    uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t16_2 = vsub_u8(t25_sat, k128_2);
+    uint8x8_t t18_2 = vsub_u8(t36_sat, k128_2);
+    uint8x8_t t20_2 = vsub_u8(t47_sat, k128_2);
+    uint8x8_t t22_2 = vsub_u8(t58_sat, k128_2);
+    uint8x8_t t24_2 = vsub_u8(t69_sat, k128_2);
+    uint8x8_t t26_2 = vsub_u8(t80_sat, k128_2);
+    uint8x8_t t28_2 = vsub_u8(t91_sat, k128_2);
+    uint8x8_t t66 = vsub_u8(t102_sat, k128_2);
+    int8x8_t t31_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int16x8_t t68 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
+    int8x8_t t34_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int16x8_t t70 = vmlal_s8(t68, vreinterpret_s8_u8(t18_2), t34_2);
+    int8x8_t t38_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int16x8_t t72 = vmlal_s8(t70, vreinterpret_s8_u8(t20_2), t38_2);
+    uint8x8_t t42_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    int16x8_t t74 = vmlal_s8(t72, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
+    uint8x8_t t46_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    int16x8_t t76 = vmlal_s8(t74, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
+    int8x8_t t50_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int16x8_t t78 = vmlal_s8(t76, vreinterpret_s8_u8(t26_2), t50_2);
+    int8x8_t t54_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int16x8_t t80_2 = vmlal_s8(t78, vreinterpret_s8_u8(t28_2), t54_2);
+    int8x8_t t58_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int16x8_t t82 = vmlal_s8(t80_2, vreinterpret_s8_u8(t66), t58_3);
     int8x8_t t84_sat = vqrshrn_n_s16(t82, 7);
-    uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128);
+    uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t84_sat), k128_2);
     *(daedalus_any_u32 *)&dst_row1[0] = vget_lane_u32(vreinterpret_u32_u8(out_2), 0);
-    uint8x8_t t88 = vsub_u8(t113_sat, k128);
-    int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18), t31);
-    int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20), t34);
-    int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22), t38);
-    int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
-    int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
-    int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28), t50);
-    int16x8_t t102_2 = vmlal_s8(t100, vreinterpret_s8_u8(t66), t54);
-    int16x8_t t104 = vmlal_s8(t102_2, vreinterpret_s8_u8(t88), t58_2);
+    int32x4_t dot_start_4 = vdupq_n_s32(16384);
+    static const uint8_t places_4[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_4 = daedalus_beside(places_4);
+    uint8x16_t sign_bits_4 = vld1q_u8(&places_at_4[0]);
+    uint8x16_t order_7 = vld1q_u8(&places_at_4[16]);
+    uint8x16_t order_8 = vld1q_u8(&places_at_4[32]);
+    const daedalus_window window_10 = daedalus_signed_window(&src_row6[-3], &src_row6[0],
+        sign_bits_4);
+    int8x16_t fours_19 = daedalus_lookup(window_10, order_7);
+    int8x16_t fours_20 = daedalus_lookup(window_10, order_8);
+    int8x8_t taps_4 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_19, taps_4, 0), fours_20,
+        taps_4, 1);
+    int16x4_t t113 = vrshrn_n_s32(t112_0, 7);
+    uint8x8_t t113_sat = vqmovun_s16(daedalus_quad_s16(t113));
+    int32_t t12_4 = (filter * 16) + my;
+    uint8x8_t k128_3 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t18_3 = vsub_u8(t36_sat, k128_3);
+    uint8x8_t t20_3 = vsub_u8(t47_sat, k128_3);
+    uint8x8_t t22_3 = vsub_u8(t58_sat, k128_3);
+    uint8x8_t t24_3 = vsub_u8(t69_sat, k128_3);
+    uint8x8_t t26_3 = vsub_u8(t80_sat, k128_3);
+    uint8x8_t t28_3 = vsub_u8(t91_sat, k128_3);
+    uint8x8_t t66_2 = vsub_u8(t102_sat, k128_3);
+    uint8x8_t t88 = vsub_u8(t113_sat, k128_3);
+    int8x8_t t31_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]));
+    int16x8_t t90 = vmull_s8(vreinterpret_s8_u8(t18_3), t31_3);
+    int8x8_t t34_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]));
+    int16x8_t t92 = vmlal_s8(t90, vreinterpret_s8_u8(t20_3), t34_3);
+    int8x8_t t38_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]));
+    int16x8_t t94 = vmlal_s8(t92, vreinterpret_s8_u8(t22_3), t38_3);
+    uint8x8_t t42_3 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]));
+    int16x8_t t96 = vmlal_s8(t94, vreinterpret_s8_u8(t24_3), vreinterpret_s8_u8(t42_3));
+    uint8x8_t t46_3 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]));
+    int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t26_3), vreinterpret_s8_u8(t46_3));
+    int8x8_t t50_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]));
+    int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t28_3), t50_3);
+    int8x8_t t54_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]));
+    int16x8_t t102_2 = vmlal_s8(t100, vreinterpret_s8_u8(t66_2), t54_3);
+    int8x8_t t58_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]));
+    int16x8_t t104 = vmlal_s8(t102_2, vreinterpret_s8_u8(t88), t58_4);
     int8x8_t t106_sat = vqrshrn_n_s16(t104, 7);
-    uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128);
+    uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t106_sat), k128_3);
     *(daedalus_any_u32 *)&dst_row2[0] = vget_lane_u32(vreinterpret_u32_u8(out_3), 0);
-    uint8x8_t t110 = vsub_u8(t124_sat, k128);
-    int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20), t31);
-    int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22), t34);
-    int16x8_t t116 = vmlal_s8(t114, vreinterpret_s8_u8(t24), t38);
-    int16x8_t t118 = vmlal_s8(t116, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
-    int16x8_t t120 = vmlal_s8(t118, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
-    int16x8_t t122 = vmlal_s8(t120, vreinterpret_s8_u8(t66), t50);
-    int16x8_t t124_2 = vmlal_s8(t122, vreinterpret_s8_u8(t88), t54);
-    int16x8_t t126 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_2);
+    int32x4_t dot_start_5 = vdupq_n_s32(16384);
+    static const uint8_t places_5[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_5 = daedalus_beside(places_5);
+    uint8x16_t sign_bits_5 = vld1q_u8(&places_at_5[0]);
+    uint8x16_t order_9 = vld1q_u8(&places_at_5[16]);
+    uint8x16_t order_10 = vld1q_u8(&places_at_5[32]);
+    const daedalus_window window_11 = daedalus_signed_window(&src_row7[-3], &src_row7[0],
+        sign_bits_5);
+    int8x16_t fours_21 = daedalus_lookup(window_11, order_9);
+    int8x16_t fours_22 = daedalus_lookup(window_11, order_10);
+    int8x8_t taps_5 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_21, taps_5, 0), fours_22,
+        taps_5, 1);
+    int16x4_t t124 = vrshrn_n_s32(t123_0, 7);
+    uint8x8_t t124_sat = vqmovun_s16(daedalus_quad_s16(t124));
+    int32_t t12_5 = (filter * 16) + my;
+    uint8x8_t k128_4 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t20_4 = vsub_u8(t47_sat, k128_4);
+    uint8x8_t t22_4 = vsub_u8(t58_sat, k128_4);
+    uint8x8_t t24_4 = vsub_u8(t69_sat, k128_4);
+    uint8x8_t t26_4 = vsub_u8(t80_sat, k128_4);
+    uint8x8_t t28_4 = vsub_u8(t91_sat, k128_4);
+    uint8x8_t t66_3 = vsub_u8(t102_sat, k128_4);
+    uint8x8_t t88_2 = vsub_u8(t113_sat, k128_4);
+    uint8x8_t t110 = vsub_u8(t124_sat, k128_4);
+    int8x8_t t31_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][0]));
+    int16x8_t t112 = vmull_s8(vreinterpret_s8_u8(t20_4), t31_4);
+    int8x8_t t34_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][1]));
+    int16x8_t t114 = vmlal_s8(t112, vreinterpret_s8_u8(t22_4), t34_4);
+    int8x8_t t38_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][2]));
+    int16x8_t t116 = vmlal_s8(t114, vreinterpret_s8_u8(t24_4), t38_4);
+    uint8x8_t t42_4 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][3]));
+    int16x8_t t118 = vmlal_s8(t116, vreinterpret_s8_u8(t26_4), vreinterpret_s8_u8(t42_4));
+    uint8x8_t t46_4 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][4]));
+    int16x8_t t120 = vmlal_s8(t118, vreinterpret_s8_u8(t28_4), vreinterpret_s8_u8(t46_4));
+    int8x8_t t50_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][5]));
+    int16x8_t t122 = vmlal_s8(t120, vreinterpret_s8_u8(t66_3), t50_4);
+    int8x8_t t54_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][6]));
+    int16x8_t t124_2 = vmlal_s8(t122, vreinterpret_s8_u8(t88_2), t54_4);
+    int8x8_t t58_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][7]));
+    int16x8_t t126 = vmlal_s8(t124_2, vreinterpret_s8_u8(t110), t58_5);
     int8x8_t t128_sat = vqrshrn_n_s16(t126, 7);
-    uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128);
+    uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t128_sat), k128_4);
     *(daedalus_any_u32 *)&dst_row3[0] = vget_lane_u32(vreinterpret_u32_u8(out_4), 0);
-    uint8x8_t t132 = vsub_u8(t135_sat, k128);
-    int16x8_t t134 = vmull_s8(vreinterpret_s8_u8(t22), t31);
-    int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t24), t34);
-    int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t26), t38);
-    int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
-    int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t46));
-    int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t88), t50);
-    int16x8_t t146_2 = vmlal_s8(t144, vreinterpret_s8_u8(t110), t54);
-    int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t132), t58_2);
+    int32x4_t dot_start_6 = vdupq_n_s32(16384);
+    static const uint8_t places_6[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_6 = daedalus_beside(places_6);
+    uint8x16_t sign_bits_6 = vld1q_u8(&places_at_6[0]);
+    uint8x16_t order_11 = vld1q_u8(&places_at_6[16]);
+    uint8x16_t order_12 = vld1q_u8(&places_at_6[32]);
+    const daedalus_window window_12 = daedalus_signed_window(&src_row8[-3], &src_row8[0],
+        sign_bits_6);
+    int8x16_t fours_23 = daedalus_lookup(window_12, order_11);
+    int8x16_t fours_24 = daedalus_lookup(window_12, order_12);
+    int8x8_t taps_6 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_23, taps_6, 0), fours_24,
+        taps_6, 1);
+    int16x4_t t135 = vrshrn_n_s32(t134_0, 7);
+    uint8x8_t t135_sat = vqmovun_s16(daedalus_quad_s16(t135));
+    int32_t t12_6 = (filter * 16) + my;
+    uint8x8_t k128_5 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t22_5 = vsub_u8(t58_sat, k128_5);
+    uint8x8_t t24_5 = vsub_u8(t69_sat, k128_5);
+    uint8x8_t t26_5 = vsub_u8(t80_sat, k128_5);
+    uint8x8_t t28_5 = vsub_u8(t91_sat, k128_5);
+    uint8x8_t t66_4 = vsub_u8(t102_sat, k128_5);
+    uint8x8_t t88_3 = vsub_u8(t113_sat, k128_5);
+    uint8x8_t t110_2 = vsub_u8(t124_sat, k128_5);
+    uint8x8_t t132 = vsub_u8(t135_sat, k128_5);
+    int8x8_t t31_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][0]));
+    int16x8_t t134 = vmull_s8(vreinterpret_s8_u8(t22_5), t31_5);
+    int8x8_t t34_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][1]));
+    int16x8_t t136 = vmlal_s8(t134, vreinterpret_s8_u8(t24_5), t34_5);
+    int8x8_t t38_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][2]));
+    int16x8_t t138 = vmlal_s8(t136, vreinterpret_s8_u8(t26_5), t38_5);
+    uint8x8_t t42_5 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][3]));
+    int16x8_t t140 = vmlal_s8(t138, vreinterpret_s8_u8(t28_5), vreinterpret_s8_u8(t42_5));
+    uint8x8_t t46_5 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][4]));
+    int16x8_t t142 = vmlal_s8(t140, vreinterpret_s8_u8(t66_4), vreinterpret_s8_u8(t46_5));
+    int8x8_t t50_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][5]));
+    int16x8_t t144 = vmlal_s8(t142, vreinterpret_s8_u8(t88_3), t50_5);
+    int8x8_t t54_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][6]));
+    int16x8_t t146 = vmlal_s8(t144, vreinterpret_s8_u8(t110_2), t54_5);
+    int8x8_t t58_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][7]));
+    int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t132), t58_6);
     int8x8_t t150_sat = vqrshrn_n_s16(t148, 7);
-    uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128);
+    uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t150_sat), k128_5);
     *(daedalus_any_u32 *)&dst_row4[0] = vget_lane_u32(vreinterpret_u32_u8(out_5), 0);
-    uint8x8_t t154 = vsub_u8(t146_sat, k128);
-    int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24), t31);
-    int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26), t34);
-    int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28), t38);
-    int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66), vreinterpret_s8_u8(t42));
-    int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t46));
-    int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110), t50);
-    int16x8_t t168_2 = vmlal_s8(t166, vreinterpret_s8_u8(t132), t54);
-    int16x8_t t170 = vmlal_s8(t168_2, vreinterpret_s8_u8(t154), t58_2);
+    int32x4_t dot_start_7 = vdupq_n_s32(16384);
+    static const uint8_t places_7[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_7 = daedalus_beside(places_7);
+    uint8x16_t sign_bits_7 = vld1q_u8(&places_at_7[0]);
+    uint8x16_t order_13 = vld1q_u8(&places_at_7[16]);
+    uint8x16_t order_14 = vld1q_u8(&places_at_7[32]);
+    const daedalus_window window_13 = daedalus_signed_window(&src_row9[-3], &src_row9[0],
+        sign_bits_7);
+    int8x16_t fours_25 = daedalus_lookup(window_13, order_13);
+    int8x16_t fours_26 = daedalus_lookup(window_13, order_14);
+    int8x8_t taps_7 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_25, taps_7, 0), fours_26,
+        taps_7, 1);
+    int16x4_t t146_2 = vrshrn_n_s32(t145_0, 7);
+    uint8x8_t t146_sat = vqmovun_s16(daedalus_quad_s16(t146_2));
+    int32_t t12_7 = (filter * 16) + my;
+    uint8x8_t k128_6 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t24_6 = vsub_u8(t69_sat, k128_6);
+    uint8x8_t t26_6 = vsub_u8(t80_sat, k128_6);
+    uint8x8_t t28_6 = vsub_u8(t91_sat, k128_6);
+    uint8x8_t t66_5 = vsub_u8(t102_sat, k128_6);
+    uint8x8_t t88_4 = vsub_u8(t113_sat, k128_6);
+    uint8x8_t t110_3 = vsub_u8(t124_sat, k128_6);
+    uint8x8_t t132_2 = vsub_u8(t135_sat, k128_6);
+    uint8x8_t t154 = vsub_u8(t146_sat, k128_6);
+    int8x8_t t31_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][0]));
+    int16x8_t t156 = vmull_s8(vreinterpret_s8_u8(t24_6), t31_6);
+    int8x8_t t34_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][1]));
+    int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t26_6), t34_6);
+    int8x8_t t38_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][2]));
+    int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t28_6), t38_6);
+    uint8x8_t t42_6 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][3]));
+    int16x8_t t162 = vmlal_s8(t160, vreinterpret_s8_u8(t66_5), vreinterpret_s8_u8(t42_6));
+    uint8x8_t t46_6 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][4]));
+    int16x8_t t164 = vmlal_s8(t162, vreinterpret_s8_u8(t88_4), vreinterpret_s8_u8(t46_6));
+    int8x8_t t50_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][5]));
+    int16x8_t t166 = vmlal_s8(t164, vreinterpret_s8_u8(t110_3), t50_6);
+    int8x8_t t54_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][6]));
+    int16x8_t t168 = vmlal_s8(t166, vreinterpret_s8_u8(t132_2), t54_6);
+    int8x8_t t58_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][7]));
+    int16x8_t t170 = vmlal_s8(t168, vreinterpret_s8_u8(t154), t58_7);
     int8x8_t t172_sat = vqrshrn_n_s16(t170, 7);
-    uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128);
+    uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t172_sat), k128_6);
     *(daedalus_any_u32 *)&dst_row5[0] = vget_lane_u32(vreinterpret_u32_u8(out_6), 0);
-    uint8x8_t t176 = vsub_u8(t157_sat, k128);
-    int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26), t31);
-    int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28), t34);
-    int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66), t38);
-    int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88), vreinterpret_s8_u8(t42));
-    int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t46));
-    int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132), t50);
-    int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154), t54);
-    int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_2);
+    int32x4_t dot_start_8 = vdupq_n_s32(16384);
+    static const uint8_t places_8[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_8 = daedalus_beside(places_8);
+    uint8x16_t sign_bits_8 = vld1q_u8(&places_at_8[0]);
+    uint8x16_t order_15 = vld1q_u8(&places_at_8[16]);
+    uint8x16_t order_16 = vld1q_u8(&places_at_8[32]);
+    const daedalus_window window_14 = daedalus_signed_window(&src_row10[-3], &src_row10[0],
+        sign_bits_8);
+    int8x16_t fours_27 = daedalus_lookup(window_14, order_15);
+    int8x16_t fours_28 = daedalus_lookup(window_14, order_16);
+    int8x8_t taps_8 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_27, taps_8, 0), fours_28,
+        taps_8, 1);
+    int16x4_t t157 = vrshrn_n_s32(t156_0, 7);
+    uint8x8_t t157_sat = vqmovun_s16(daedalus_quad_s16(t157));
+    int32_t t12_8 = (filter * 16) + my;
+    uint8x8_t k128_7 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t26_7 = vsub_u8(t80_sat, k128_7);
+    uint8x8_t t28_7 = vsub_u8(t91_sat, k128_7);
+    uint8x8_t t66_6 = vsub_u8(t102_sat, k128_7);
+    uint8x8_t t88_5 = vsub_u8(t113_sat, k128_7);
+    uint8x8_t t110_4 = vsub_u8(t124_sat, k128_7);
+    uint8x8_t t132_3 = vsub_u8(t135_sat, k128_7);
+    uint8x8_t t154_2 = vsub_u8(t146_sat, k128_7);
+    uint8x8_t t176 = vsub_u8(t157_sat, k128_7);
+    int8x8_t t31_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][0]));
+    int16x8_t t178 = vmull_s8(vreinterpret_s8_u8(t26_7), t31_7);
+    int8x8_t t34_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][1]));
+    int16x8_t t180 = vmlal_s8(t178, vreinterpret_s8_u8(t28_7), t34_7);
+    int8x8_t t38_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][2]));
+    int16x8_t t182 = vmlal_s8(t180, vreinterpret_s8_u8(t66_6), t38_7);
+    uint8x8_t t42_7 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][3]));
+    int16x8_t t184 = vmlal_s8(t182, vreinterpret_s8_u8(t88_5), vreinterpret_s8_u8(t42_7));
+    uint8x8_t t46_7 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][4]));
+    int16x8_t t186 = vmlal_s8(t184, vreinterpret_s8_u8(t110_4), vreinterpret_s8_u8(t46_7));
+    int8x8_t t50_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][5]));
+    int16x8_t t188 = vmlal_s8(t186, vreinterpret_s8_u8(t132_3), t50_7);
+    int8x8_t t54_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][6]));
+    int16x8_t t190 = vmlal_s8(t188, vreinterpret_s8_u8(t154_2), t54_7);
+    int8x8_t t58_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][7]));
+    int16x8_t t192 = vmlal_s8(t190, vreinterpret_s8_u8(t176), t58_8);
     int8x8_t t194_sat = vqrshrn_n_s16(t192, 7);
-    uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128);
+    uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t194_sat), k128_7);
     *(daedalus_any_u32 *)&dst_row6[0] = vget_lane_u32(vreinterpret_u32_u8(out_7), 0);
-    uint8x8_t t198 = vsub_u8(t168_sat, k128);
-    int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28), t31);
-    int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t66), t34);
-    int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t88), t38);
-    int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t110), vreinterpret_s8_u8(t42));
-    int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t132), vreinterpret_s8_u8(t46));
-    int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t154), t50);
-    int16x8_t t212 = vmlal_s8(t210, vreinterpret_s8_u8(t176), t54);
-    int16x8_t t214 = vmlal_s8(t212, vreinterpret_s8_u8(t198), t58_2);
+    int32x4_t dot_start_9 = vdupq_n_s32(16384);
+    static const uint8_t places_9[48] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 5, 6, 7, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, 7,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_9 = daedalus_beside(places_9);
+    uint8x16_t sign_bits_9 = vld1q_u8(&places_at_9[0]);
+    uint8x16_t order_17 = vld1q_u8(&places_at_9[16]);
+    uint8x16_t order_18 = vld1q_u8(&places_at_9[32]);
+    const daedalus_window window_15 = daedalus_signed_window(&src_row11[-3], &src_row11[0],
+        sign_bits_9);
+    int8x16_t fours_29 = daedalus_lookup(window_15, order_17);
+    int8x16_t fours_30 = daedalus_lookup(window_15, order_18);
+    int8x8_t taps_9 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_29, taps_9, 0), fours_30,
+        taps_9, 1);
+    int16x4_t t168_2 = vrshrn_n_s32(t167_0, 7);
+    uint8x8_t t168_sat = vqmovun_s16(daedalus_quad_s16(t168_2));
+    int32_t t12_9 = (filter * 16) + my;
+    uint8x8_t k128_8 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t28_8 = vsub_u8(t91_sat, k128_8);
+    uint8x8_t t66_7 = vsub_u8(t102_sat, k128_8);
+    uint8x8_t t88_6 = vsub_u8(t113_sat, k128_8);
+    uint8x8_t t110_5 = vsub_u8(t124_sat, k128_8);
+    uint8x8_t t132_4 = vsub_u8(t135_sat, k128_8);
+    uint8x8_t t154_3 = vsub_u8(t146_sat, k128_8);
+    uint8x8_t t176_2 = vsub_u8(t157_sat, k128_8);
+    uint8x8_t t198 = vsub_u8(t168_sat, k128_8);
+    int8x8_t t31_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][0]));
+    int16x8_t t200 = vmull_s8(vreinterpret_s8_u8(t28_8), t31_8);
+    int8x8_t t34_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][1]));
+    int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t66_7), t34_8);
+    int8x8_t t38_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][2]));
+    int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t88_6), t38_8);
+    uint8x8_t t42_8 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][3]));
+    int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t110_5), vreinterpret_s8_u8(t42_8));
+    uint8x8_t t46_8 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][4]));
+    int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t132_4), vreinterpret_s8_u8(t46_8));
+    int8x8_t t50_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][5]));
+    int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t154_3), t50_8);
+    int8x8_t t54_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][6]));
+    int16x8_t t212 = vmlal_s8(t210, vreinterpret_s8_u8(t176_2), t54_8);
+    int8x8_t t58_9 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][7]));
+    int16x8_t t214 = vmlal_s8(t212, vreinterpret_s8_u8(t198), t58_9);
     int8x8_t t216_sat = vqrshrn_n_s16(t214, 7);
-    uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128);
+    uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t216_sat), k128_8);
     *(daedalus_any_u32 *)&dst_row7[0] = vget_lane_u32(vreinterpret_u32_u8(out_8), 0);
     t14_sat = t102_sat;
     t25_sat = t113_sat;

@@ -83,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d2cfc913aeeecdf6
+ * Class rows8 (8 <= rows <= 8), input hash 4b6d9c1a76603e79
  */
 static inline void items_2_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -1045,406 +1045,415 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *dst, ptrdif
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 2: x = 0..3; writes mid */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)(src_above3))[-3]);
-  int32x4_t t19 = vmull_n_s16(vreinterpret_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
   uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)(src_above3))[-2]);
-  int32x4_t t22 = vmlal_n_s16(t19, vreinterpret_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22 = vmlal_laneq_s16(t19, vreinterpret_s16_u16(pixels1), taps, 1);
   uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)(src_above3))[-1]);
-  int32x4_t t26 = vmlal_n_s16(t22, vreinterpret_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26 = vmlal_laneq_s16(t22, vreinterpret_s16_u16(pixels2), taps, 2);
   uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)(src_above3))[0]);
-  uint32x4_t t30 = vmlal_n_u16(vreinterpretq_u32_s32(t26), pixels3, (uint16_t)t28);
+  uint32x4_t t30 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)(src_above3))[1]);
-  uint32x4_t t34 = vmlal_n_u16(t30, pixels4, (uint16_t)t32);
+  uint32x4_t t34 = vmlal_laneq_u16(t30, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)(src_above3))[2]);
-  int32x4_t t38 = vmlal_n_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5), taps,
+      5);
   uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)(src_above3))[3]);
-  int32x4_t t42 = vmlal_n_s16(t38, vreinterpret_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42 = vmlal_laneq_s16(t38, vreinterpret_s16_u16(pixels6), taps, 6);
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
-  int32x4_t t46 = vmlal_n_s16(t42, vreinterpret_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
   uint16x4_t t5 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
-  int32x4_t t59 = vmull_n_s16(vreinterpret_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_2), taps, 0);
   uint16x4_t pixels1_2 = vld1_u16(&((const uint16_t *)(src_above2))[-2]);
-  int32x4_t t61 = vmlal_n_s16(t59, vreinterpret_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61 = vmlal_laneq_s16(t59, vreinterpret_s16_u16(pixels1_2), taps, 1);
   uint16x4_t pixels2_2 = vld1_u16(&((const uint16_t *)(src_above2))[-1]);
-  int32x4_t t63 = vmlal_n_s16(t61, vreinterpret_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63 = vmlal_laneq_s16(t61, vreinterpret_s16_u16(pixels2_2), taps, 2);
   uint16x4_t pixels3_2 = vld1_u16(&((const uint16_t *)(src_above2))[0]);
-  uint32x4_t t65 = vmlal_n_u16(vreinterpretq_u32_s32(t63), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_2 = vld1_u16(&((const uint16_t *)(src_above2))[1]);
-  uint32x4_t t67 = vmlal_n_u16(t65, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67 = vmlal_laneq_u16(t65, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_2 = vld1_u16(&((const uint16_t *)(src_above2))[2]);
-  int32x4_t t69 = vmlal_n_s16(vreinterpretq_s32_u32(t67), vreinterpret_s16_u16(pixels5_2),
-      (int16_t)t36);
+  int32x4_t t69 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67), vreinterpret_s16_u16(pixels5_2),
+      taps, 5);
   uint16x4_t pixels6_2 = vld1_u16(&((const uint16_t *)(src_above2))[3]);
-  int32x4_t t71 = vmlal_n_s16(t69, vreinterpret_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71 = vmlal_laneq_s16(t69, vreinterpret_s16_u16(pixels6_2), taps, 6);
   uint16x4_t pixels7_2 = vld1_u16(&((const uint16_t *)(src_above2))[4]);
-  int32x4_t t73 = vmlal_n_s16(t71, vreinterpret_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73 = vmlal_laneq_s16(t71, vreinterpret_s16_u16(pixels7_2), taps, 7);
   uint16x4_t value_sat_2 = vqrshrun_n_s32(t73, 7);
   uint16x4_t t77 = vmin_u16(value_sat_2, t5);
   uint16x4_t pixels0_3 = vld1_u16(&((const uint16_t *)(src_above1))[-3]);
-  int32x4_t t86 = vmull_n_s16(vreinterpret_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_3), taps, 0);
   uint16x4_t pixels1_3 = vld1_u16(&((const uint16_t *)(src_above1))[-2]);
-  int32x4_t t88 = vmlal_n_s16(t86, vreinterpret_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88 = vmlal_laneq_s16(t86, vreinterpret_s16_u16(pixels1_3), taps, 1);
   uint16x4_t pixels2_3 = vld1_u16(&((const uint16_t *)(src_above1))[-1]);
-  int32x4_t t90 = vmlal_n_s16(t88, vreinterpret_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90 = vmlal_laneq_s16(t88, vreinterpret_s16_u16(pixels2_3), taps, 2);
   uint16x4_t pixels3_3 = vld1_u16(&((const uint16_t *)(src_above1))[0]);
-  uint32x4_t t92 = vmlal_n_u16(vreinterpretq_u32_s32(t90), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_3 = vld1_u16(&((const uint16_t *)(src_above1))[1]);
-  uint32x4_t t94 = vmlal_n_u16(t92, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94 = vmlal_laneq_u16(t92, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_3 = vld1_u16(&((const uint16_t *)(src_above1))[2]);
-  int32x4_t t96 = vmlal_n_s16(vreinterpretq_s32_u32(t94), vreinterpret_s16_u16(pixels5_3),
-      (int16_t)t36);
+  int32x4_t t96 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94), vreinterpret_s16_u16(pixels5_3),
+      taps, 5);
   uint16x4_t pixels6_3 = vld1_u16(&((const uint16_t *)(src_above1))[3]);
-  int32x4_t t98 = vmlal_n_s16(t96, vreinterpret_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98 = vmlal_laneq_s16(t96, vreinterpret_s16_u16(pixels6_3), taps, 6);
   uint16x4_t pixels7_3 = vld1_u16(&((const uint16_t *)(src_above1))[4]);
-  int32x4_t t100 = vmlal_n_s16(t98, vreinterpret_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100 = vmlal_laneq_s16(t98, vreinterpret_s16_u16(pixels7_3), taps, 7);
   uint16x4_t value_sat_3 = vqrshrun_n_s32(t100, 7);
   uint16x4_t t104 = vmin_u16(value_sat_3, t5);
   uint16x4_t pixels0_4 = vld1_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t113 = vmull_n_s16(vreinterpret_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_4), taps, 0);
   uint16x4_t pixels1_4 = vld1_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t115 = vmlal_n_s16(t113, vreinterpret_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115 = vmlal_laneq_s16(t113, vreinterpret_s16_u16(pixels1_4), taps, 1);
   uint16x4_t pixels2_4 = vld1_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t117 = vmlal_n_s16(t115, vreinterpret_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117 = vmlal_laneq_s16(t115, vreinterpret_s16_u16(pixels2_4), taps, 2);
   uint16x4_t pixels3_4 = vld1_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t119 = vmlal_n_u16(vreinterpretq_u32_s32(t117), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_4 = vld1_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t121 = vmlal_n_u16(t119, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121 = vmlal_laneq_u16(t119, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_4 = vld1_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t123 = vmlal_n_s16(vreinterpretq_s32_u32(t121), vreinterpret_s16_u16(pixels5_4),
-      (int16_t)t36);
+  int32x4_t t123 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121), vreinterpret_s16_u16(pixels5_4),
+      taps, 5);
   uint16x4_t pixels6_4 = vld1_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t125 = vmlal_n_s16(t123, vreinterpret_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125 = vmlal_laneq_s16(t123, vreinterpret_s16_u16(pixels6_4), taps, 6);
   uint16x4_t pixels7_4 = vld1_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t127 = vmlal_n_s16(t125, vreinterpret_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127 = vmlal_laneq_s16(t125, vreinterpret_s16_u16(pixels7_4), taps, 7);
   uint16x4_t value_sat_4 = vqrshrun_n_s32(t127, 7);
   uint16x4_t t131 = vmin_u16(value_sat_4, t5);
   uint16x4_t pixels0_5 = vld1_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t140 = vmull_n_s16(vreinterpret_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t140 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_5), taps, 0);
   uint16x4_t pixels1_5 = vld1_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t142 = vmlal_n_s16(t140, vreinterpret_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t142 = vmlal_laneq_s16(t140, vreinterpret_s16_u16(pixels1_5), taps, 1);
   uint16x4_t pixels2_5 = vld1_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t144 = vmlal_n_s16(t142, vreinterpret_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t144 = vmlal_laneq_s16(t142, vreinterpret_s16_u16(pixels2_5), taps, 2);
   uint16x4_t pixels3_5 = vld1_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t146 = vmlal_n_u16(vreinterpretq_u32_s32(t144), pixels3_5, (uint16_t)t28);
+  uint32x4_t t146 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_5 = vld1_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t148 = vmlal_n_u16(t146, pixels4_5, (uint16_t)t32);
+  uint32x4_t t148 = vmlal_laneq_u16(t146, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_5 = vld1_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t150 = vmlal_n_s16(vreinterpretq_s32_u32(t148), vreinterpret_s16_u16(pixels5_5),
-      (int16_t)t36);
+  int32x4_t t150 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148), vreinterpret_s16_u16(pixels5_5),
+      taps, 5);
   uint16x4_t pixels6_5 = vld1_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t152 = vmlal_n_s16(t150, vreinterpret_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t152 = vmlal_laneq_s16(t150, vreinterpret_s16_u16(pixels6_5), taps, 6);
   uint16x4_t pixels7_5 = vld1_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t154 = vmlal_n_s16(t152, vreinterpret_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t154 = vmlal_laneq_s16(t152, vreinterpret_s16_u16(pixels7_5), taps, 7);
   uint16x4_t value_sat_5 = vqrshrun_n_s32(t154, 7);
   uint16x4_t t158 = vmin_u16(value_sat_5, t5);
   uint16x4_t pixels0_6 = vld1_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t167 = vmull_n_s16(vreinterpret_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t167 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_6), taps, 0);
   uint16x4_t pixels1_6 = vld1_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t169 = vmlal_n_s16(t167, vreinterpret_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t169 = vmlal_laneq_s16(t167, vreinterpret_s16_u16(pixels1_6), taps, 1);
   uint16x4_t pixels2_6 = vld1_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t171 = vmlal_n_s16(t169, vreinterpret_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t171 = vmlal_laneq_s16(t169, vreinterpret_s16_u16(pixels2_6), taps, 2);
   uint16x4_t pixels3_6 = vld1_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t173 = vmlal_n_u16(vreinterpretq_u32_s32(t171), pixels3_6, (uint16_t)t28);
+  uint32x4_t t173 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_6 = vld1_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t175 = vmlal_n_u16(t173, pixels4_6, (uint16_t)t32);
+  uint32x4_t t175 = vmlal_laneq_u16(t173, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_6 = vld1_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t177 = vmlal_n_s16(vreinterpretq_s32_u32(t175), vreinterpret_s16_u16(pixels5_6),
-      (int16_t)t36);
+  int32x4_t t177 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175), vreinterpret_s16_u16(pixels5_6),
+      taps, 5);
   uint16x4_t pixels6_6 = vld1_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t179 = vmlal_n_s16(t177, vreinterpret_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t179 = vmlal_laneq_s16(t177, vreinterpret_s16_u16(pixels6_6), taps, 6);
   uint16x4_t pixels7_6 = vld1_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t181 = vmlal_n_s16(t179, vreinterpret_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t181 = vmlal_laneq_s16(t179, vreinterpret_s16_u16(pixels7_6), taps, 7);
   uint16x4_t value_sat_6 = vqrshrun_n_s32(t181, 7);
   uint16x4_t t185 = vmin_u16(value_sat_6, t5);
   uint16x4_t pixels0_7 = vld1_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t194 = vmull_n_s16(vreinterpret_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t194 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_7), taps, 0);
   uint16x4_t pixels1_7 = vld1_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t196 = vmlal_n_s16(t194, vreinterpret_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t196 = vmlal_laneq_s16(t194, vreinterpret_s16_u16(pixels1_7), taps, 1);
   uint16x4_t pixels2_7 = vld1_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t198 = vmlal_n_s16(t196, vreinterpret_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t198 = vmlal_laneq_s16(t196, vreinterpret_s16_u16(pixels2_7), taps, 2);
   uint16x4_t pixels3_7 = vld1_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t200 = vmlal_n_u16(vreinterpretq_u32_s32(t198), pixels3_7, (uint16_t)t28);
+  uint32x4_t t200 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_7 = vld1_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t202 = vmlal_n_u16(t200, pixels4_7, (uint16_t)t32);
+  uint32x4_t t202 = vmlal_laneq_u16(t200, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_7 = vld1_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t204 = vmlal_n_s16(vreinterpretq_s32_u32(t202), vreinterpret_s16_u16(pixels5_7),
-      (int16_t)t36);
+  int32x4_t t204 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202), vreinterpret_s16_u16(pixels5_7),
+      taps, 5);
   uint16x4_t pixels6_7 = vld1_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t206 = vmlal_n_s16(t204, vreinterpret_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t206 = vmlal_laneq_s16(t204, vreinterpret_s16_u16(pixels6_7), taps, 6);
   uint16x4_t pixels7_7 = vld1_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t208 = vmlal_n_s16(t206, vreinterpret_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t208 = vmlal_laneq_s16(t206, vreinterpret_s16_u16(pixels7_7), taps, 7);
   uint16x4_t value_sat_7 = vqrshrun_n_s32(t208, 7);
   uint16x4_t t212 = vmin_u16(value_sat_7, t5);
   uint16x4_t pixels0_8 = vld1_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t221 = vmull_n_s16(vreinterpret_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t221 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_8), taps, 0);
   uint16x4_t pixels1_8 = vld1_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t223 = vmlal_n_s16(t221, vreinterpret_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t223 = vmlal_laneq_s16(t221, vreinterpret_s16_u16(pixels1_8), taps, 1);
   uint16x4_t pixels2_8 = vld1_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t225 = vmlal_n_s16(t223, vreinterpret_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t225 = vmlal_laneq_s16(t223, vreinterpret_s16_u16(pixels2_8), taps, 2);
   uint16x4_t pixels3_8 = vld1_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t227 = vmlal_n_u16(vreinterpretq_u32_s32(t225), pixels3_8, (uint16_t)t28);
+  uint32x4_t t227 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_8 = vld1_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t229 = vmlal_n_u16(t227, pixels4_8, (uint16_t)t32);
+  uint32x4_t t229 = vmlal_laneq_u16(t227, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_8 = vld1_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t231 = vmlal_n_s16(vreinterpretq_s32_u32(t229), vreinterpret_s16_u16(pixels5_8),
-      (int16_t)t36);
+  int32x4_t t231 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229), vreinterpret_s16_u16(pixels5_8),
+      taps, 5);
   uint16x4_t pixels6_8 = vld1_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t233 = vmlal_n_s16(t231, vreinterpret_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t233 = vmlal_laneq_s16(t231, vreinterpret_s16_u16(pixels6_8), taps, 6);
   uint16x4_t pixels7_8 = vld1_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t235 = vmlal_n_s16(t233, vreinterpret_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t235 = vmlal_laneq_s16(t233, vreinterpret_s16_u16(pixels7_8), taps, 7);
   uint16x4_t value_sat_8 = vqrshrun_n_s32(t235, 7);
   uint16x4_t t239 = vmin_u16(value_sat_8, t5);
   uint16x4_t pixels0_9 = vld1_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t248 = vmull_n_s16(vreinterpret_s16_u16(pixels0_9), (int16_t)t18);
+  int32x4_t t248 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_9), taps, 0);
   uint16x4_t pixels1_9 = vld1_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t250 = vmlal_n_s16(t248, vreinterpret_s16_u16(pixels1_9), (int16_t)t20);
+  int32x4_t t250 = vmlal_laneq_s16(t248, vreinterpret_s16_u16(pixels1_9), taps, 1);
   uint16x4_t pixels2_9 = vld1_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t252 = vmlal_n_s16(t250, vreinterpret_s16_u16(pixels2_9), (int16_t)t24);
+  int32x4_t t252 = vmlal_laneq_s16(t250, vreinterpret_s16_u16(pixels2_9), taps, 2);
   uint16x4_t pixels3_9 = vld1_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t254 = vmlal_n_u16(vreinterpretq_u32_s32(t252), pixels3_9, (uint16_t)t28);
+  uint32x4_t t254 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252), pixels3_9,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_9 = vld1_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t256 = vmlal_n_u16(t254, pixels4_9, (uint16_t)t32);
+  uint32x4_t t256 = vmlal_laneq_u16(t254, pixels4_9, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_9 = vld1_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t258 = vmlal_n_s16(vreinterpretq_s32_u32(t256), vreinterpret_s16_u16(pixels5_9),
-      (int16_t)t36);
+  int32x4_t t258 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256), vreinterpret_s16_u16(pixels5_9),
+      taps, 5);
   uint16x4_t pixels6_9 = vld1_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t260 = vmlal_n_s16(t258, vreinterpret_s16_u16(pixels6_9), (int16_t)t40);
+  int32x4_t t260 = vmlal_laneq_s16(t258, vreinterpret_s16_u16(pixels6_9), taps, 6);
   uint16x4_t pixels7_9 = vld1_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t262 = vmlal_n_s16(t260, vreinterpret_s16_u16(pixels7_9), (int16_t)t44);
+  int32x4_t t262 = vmlal_laneq_s16(t260, vreinterpret_s16_u16(pixels7_9), taps, 7);
   uint16x4_t value_sat_9 = vqrshrun_n_s32(t262, 7);
   uint16x4_t t266 = vmin_u16(value_sat_9, t5);
   uint16x4_t pixels0_10 = vld1_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t275 = vmull_n_s16(vreinterpret_s16_u16(pixels0_10), (int16_t)t18);
+  int32x4_t t275 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_10), taps, 0);
   uint16x4_t pixels1_10 = vld1_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t277 = vmlal_n_s16(t275, vreinterpret_s16_u16(pixels1_10), (int16_t)t20);
+  int32x4_t t277 = vmlal_laneq_s16(t275, vreinterpret_s16_u16(pixels1_10), taps, 1);
   uint16x4_t pixels2_10 = vld1_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t279 = vmlal_n_s16(t277, vreinterpret_s16_u16(pixels2_10), (int16_t)t24);
+  int32x4_t t279 = vmlal_laneq_s16(t277, vreinterpret_s16_u16(pixels2_10), taps, 2);
   uint16x4_t pixels3_10 = vld1_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t281 = vmlal_n_u16(vreinterpretq_u32_s32(t279), pixels3_10, (uint16_t)t28);
+  uint32x4_t t281 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279), pixels3_10,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_10 = vld1_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t283 = vmlal_n_u16(t281, pixels4_10, (uint16_t)t32);
+  uint32x4_t t283 = vmlal_laneq_u16(t281, pixels4_10, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_10 = vld1_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t285 = vmlal_n_s16(vreinterpretq_s32_u32(t283), vreinterpret_s16_u16(pixels5_10),
-      (int16_t)t36);
+  int32x4_t t285 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283), vreinterpret_s16_u16(pixels5_10),
+      taps, 5);
   uint16x4_t pixels6_10 = vld1_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t287 = vmlal_n_s16(t285, vreinterpret_s16_u16(pixels6_10), (int16_t)t40);
+  int32x4_t t287 = vmlal_laneq_s16(t285, vreinterpret_s16_u16(pixels6_10), taps, 6);
   uint16x4_t pixels7_10 = vld1_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t289 = vmlal_n_s16(t287, vreinterpret_s16_u16(pixels7_10), (int16_t)t44);
+  int32x4_t t289 = vmlal_laneq_s16(t287, vreinterpret_s16_u16(pixels7_10), taps, 7);
   uint16x4_t value_sat_10 = vqrshrun_n_s32(t289, 7);
   uint16x4_t t293 = vmin_u16(value_sat_10, t5);
   uint16x4_t pixels0_11 = vld1_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t302 = vmull_n_s16(vreinterpret_s16_u16(pixels0_11), (int16_t)t18);
+  int32x4_t t302 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_11), taps, 0);
   uint16x4_t pixels1_11 = vld1_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t304 = vmlal_n_s16(t302, vreinterpret_s16_u16(pixels1_11), (int16_t)t20);
+  int32x4_t t304 = vmlal_laneq_s16(t302, vreinterpret_s16_u16(pixels1_11), taps, 1);
   uint16x4_t pixels2_11 = vld1_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t306 = vmlal_n_s16(t304, vreinterpret_s16_u16(pixels2_11), (int16_t)t24);
+  int32x4_t t306 = vmlal_laneq_s16(t304, vreinterpret_s16_u16(pixels2_11), taps, 2);
   uint16x4_t pixels3_11 = vld1_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t308 = vmlal_n_u16(vreinterpretq_u32_s32(t306), pixels3_11, (uint16_t)t28);
+  uint32x4_t t308 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306), pixels3_11,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_11 = vld1_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t310 = vmlal_n_u16(t308, pixels4_11, (uint16_t)t32);
+  uint32x4_t t310 = vmlal_laneq_u16(t308, pixels4_11, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_11 = vld1_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t312 = vmlal_n_s16(vreinterpretq_s32_u32(t310), vreinterpret_s16_u16(pixels5_11),
-      (int16_t)t36);
+  int32x4_t t312 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310), vreinterpret_s16_u16(pixels5_11),
+      taps, 5);
   uint16x4_t pixels6_11 = vld1_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t314 = vmlal_n_s16(t312, vreinterpret_s16_u16(pixels6_11), (int16_t)t40);
+  int32x4_t t314 = vmlal_laneq_s16(t312, vreinterpret_s16_u16(pixels6_11), taps, 6);
   uint16x4_t pixels7_11 = vld1_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t316 = vmlal_n_s16(t314, vreinterpret_s16_u16(pixels7_11), (int16_t)t44);
+  int32x4_t t316 = vmlal_laneq_s16(t314, vreinterpret_s16_u16(pixels7_11), taps, 7);
   uint16x4_t value_sat_11 = vqrshrun_n_s32(t316, 7);
   uint16x4_t t320 = vmin_u16(value_sat_11, t5);
   uint16x4_t pixels0_12 = vld1_u16(&((const uint16_t *)(src_row8))[-3]);
-  int32x4_t t329 = vmull_n_s16(vreinterpret_s16_u16(pixels0_12), (int16_t)t18);
+  int32x4_t t329 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_12), taps, 0);
   uint16x4_t pixels1_12 = vld1_u16(&((const uint16_t *)(src_row8))[-2]);
-  int32x4_t t331 = vmlal_n_s16(t329, vreinterpret_s16_u16(pixels1_12), (int16_t)t20);
+  int32x4_t t331 = vmlal_laneq_s16(t329, vreinterpret_s16_u16(pixels1_12), taps, 1);
   uint16x4_t pixels2_12 = vld1_u16(&((const uint16_t *)(src_row8))[-1]);
-  int32x4_t t333 = vmlal_n_s16(t331, vreinterpret_s16_u16(pixels2_12), (int16_t)t24);
+  int32x4_t t333 = vmlal_laneq_s16(t331, vreinterpret_s16_u16(pixels2_12), taps, 2);
   uint16x4_t pixels3_12 = vld1_u16(&((const uint16_t *)(src_row8))[0]);
-  uint32x4_t t335 = vmlal_n_u16(vreinterpretq_u32_s32(t333), pixels3_12, (uint16_t)t28);
+  uint32x4_t t335 = vmlal_laneq_u16(vreinterpretq_u32_s32(t333), pixels3_12,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_12 = vld1_u16(&((const uint16_t *)(src_row8))[1]);
-  uint32x4_t t337 = vmlal_n_u16(t335, pixels4_12, (uint16_t)t32);
+  uint32x4_t t337 = vmlal_laneq_u16(t335, pixels4_12, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_12 = vld1_u16(&((const uint16_t *)(src_row8))[2]);
-  int32x4_t t339 = vmlal_n_s16(vreinterpretq_s32_u32(t337), vreinterpret_s16_u16(pixels5_12),
-      (int16_t)t36);
+  int32x4_t t339 = vmlal_laneq_s16(vreinterpretq_s32_u32(t337), vreinterpret_s16_u16(pixels5_12),
+      taps, 5);
   uint16x4_t pixels6_12 = vld1_u16(&((const uint16_t *)(src_row8))[3]);
-  int32x4_t t341 = vmlal_n_s16(t339, vreinterpret_s16_u16(pixels6_12), (int16_t)t40);
+  int32x4_t t341 = vmlal_laneq_s16(t339, vreinterpret_s16_u16(pixels6_12), taps, 6);
   uint16x4_t pixels7_12 = vld1_u16(&((const uint16_t *)(src_row8))[4]);
-  int32x4_t t343 = vmlal_n_s16(t341, vreinterpret_s16_u16(pixels7_12), (int16_t)t44);
+  int32x4_t t343 = vmlal_laneq_s16(t341, vreinterpret_s16_u16(pixels7_12), taps, 7);
   uint16x4_t value_sat_12 = vqrshrun_n_s32(t343, 7);
   uint16x4_t t347 = vmin_u16(value_sat_12, t5);
   uint16x4_t pixels0_13 = vld1_u16(&((const uint16_t *)(src_row9))[-3]);
-  int32x4_t t356 = vmull_n_s16(vreinterpret_s16_u16(pixels0_13), (int16_t)t18);
+  int32x4_t t356 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_13), taps, 0);
   uint16x4_t pixels1_13 = vld1_u16(&((const uint16_t *)(src_row9))[-2]);
-  int32x4_t t358 = vmlal_n_s16(t356, vreinterpret_s16_u16(pixels1_13), (int16_t)t20);
+  int32x4_t t358 = vmlal_laneq_s16(t356, vreinterpret_s16_u16(pixels1_13), taps, 1);
   uint16x4_t pixels2_13 = vld1_u16(&((const uint16_t *)(src_row9))[-1]);
-  int32x4_t t360 = vmlal_n_s16(t358, vreinterpret_s16_u16(pixels2_13), (int16_t)t24);
+  int32x4_t t360 = vmlal_laneq_s16(t358, vreinterpret_s16_u16(pixels2_13), taps, 2);
   uint16x4_t pixels3_13 = vld1_u16(&((const uint16_t *)(src_row9))[0]);
-  uint32x4_t t362 = vmlal_n_u16(vreinterpretq_u32_s32(t360), pixels3_13, (uint16_t)t28);
+  uint32x4_t t362 = vmlal_laneq_u16(vreinterpretq_u32_s32(t360), pixels3_13,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_13 = vld1_u16(&((const uint16_t *)(src_row9))[1]);
-  uint32x4_t t364 = vmlal_n_u16(t362, pixels4_13, (uint16_t)t32);
+  uint32x4_t t364 = vmlal_laneq_u16(t362, pixels4_13, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_13 = vld1_u16(&((const uint16_t *)(src_row9))[2]);
-  int32x4_t t366 = vmlal_n_s16(vreinterpretq_s32_u32(t364), vreinterpret_s16_u16(pixels5_13),
-      (int16_t)t36);
+  int32x4_t t366 = vmlal_laneq_s16(vreinterpretq_s32_u32(t364), vreinterpret_s16_u16(pixels5_13),
+      taps, 5);
   uint16x4_t pixels6_13 = vld1_u16(&((const uint16_t *)(src_row9))[3]);
-  int32x4_t t368 = vmlal_n_s16(t366, vreinterpret_s16_u16(pixels6_13), (int16_t)t40);
+  int32x4_t t368 = vmlal_laneq_s16(t366, vreinterpret_s16_u16(pixels6_13), taps, 6);
   uint16x4_t pixels7_13 = vld1_u16(&((const uint16_t *)(src_row9))[4]);
-  int32x4_t t370 = vmlal_n_s16(t368, vreinterpret_s16_u16(pixels7_13), (int16_t)t44);
+  int32x4_t t370 = vmlal_laneq_s16(t368, vreinterpret_s16_u16(pixels7_13), taps, 7);
   uint16x4_t value_sat_13 = vqrshrun_n_s32(t370, 7);
   uint16x4_t t374 = vmin_u16(value_sat_13, t5);
   uint16x4_t pixels0_14 = vld1_u16(&((const uint16_t *)(src_row10))[-3]);
-  int32x4_t t383 = vmull_n_s16(vreinterpret_s16_u16(pixels0_14), (int16_t)t18);
+  int32x4_t t383 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_14), taps, 0);
   uint16x4_t pixels1_14 = vld1_u16(&((const uint16_t *)(src_row10))[-2]);
-  int32x4_t t385 = vmlal_n_s16(t383, vreinterpret_s16_u16(pixels1_14), (int16_t)t20);
+  int32x4_t t385 = vmlal_laneq_s16(t383, vreinterpret_s16_u16(pixels1_14), taps, 1);
   uint16x4_t pixels2_14 = vld1_u16(&((const uint16_t *)(src_row10))[-1]);
-  int32x4_t t387 = vmlal_n_s16(t385, vreinterpret_s16_u16(pixels2_14), (int16_t)t24);
+  int32x4_t t387 = vmlal_laneq_s16(t385, vreinterpret_s16_u16(pixels2_14), taps, 2);
   uint16x4_t pixels3_14 = vld1_u16(&((const uint16_t *)(src_row10))[0]);
-  uint32x4_t t389 = vmlal_n_u16(vreinterpretq_u32_s32(t387), pixels3_14, (uint16_t)t28);
+  uint32x4_t t389 = vmlal_laneq_u16(vreinterpretq_u32_s32(t387), pixels3_14,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_14 = vld1_u16(&((const uint16_t *)(src_row10))[1]);
-  uint32x4_t t391 = vmlal_n_u16(t389, pixels4_14, (uint16_t)t32);
+  uint32x4_t t391 = vmlal_laneq_u16(t389, pixels4_14, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_14 = vld1_u16(&((const uint16_t *)(src_row10))[2]);
-  int32x4_t t393 = vmlal_n_s16(vreinterpretq_s32_u32(t391), vreinterpret_s16_u16(pixels5_14),
-      (int16_t)t36);
+  int32x4_t t393 = vmlal_laneq_s16(vreinterpretq_s32_u32(t391), vreinterpret_s16_u16(pixels5_14),
+      taps, 5);
   uint16x4_t pixels6_14 = vld1_u16(&((const uint16_t *)(src_row10))[3]);
-  int32x4_t t395 = vmlal_n_s16(t393, vreinterpret_s16_u16(pixels6_14), (int16_t)t40);
+  int32x4_t t395 = vmlal_laneq_s16(t393, vreinterpret_s16_u16(pixels6_14), taps, 6);
   uint16x4_t pixels7_14 = vld1_u16(&((const uint16_t *)(src_row10))[4]);
-  int32x4_t t397 = vmlal_n_s16(t395, vreinterpret_s16_u16(pixels7_14), (int16_t)t44);
+  int32x4_t t397 = vmlal_laneq_s16(t395, vreinterpret_s16_u16(pixels7_14), taps, 7);
   uint16x4_t value_sat_14 = vqrshrun_n_s32(t397, 7);
   uint16x4_t t401 = vmin_u16(value_sat_14, t5);
   uint16x4_t pixels0_15 = vld1_u16(&((const uint16_t *)(src_row11))[-3]);
-  int32x4_t t410 = vmull_n_s16(vreinterpret_s16_u16(pixels0_15), (int16_t)t18);
+  int32x4_t t410 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_15), taps, 0);
   uint16x4_t pixels1_15 = vld1_u16(&((const uint16_t *)(src_row11))[-2]);
-  int32x4_t t412 = vmlal_n_s16(t410, vreinterpret_s16_u16(pixels1_15), (int16_t)t20);
+  int32x4_t t412 = vmlal_laneq_s16(t410, vreinterpret_s16_u16(pixels1_15), taps, 1);
   uint16x4_t pixels2_15 = vld1_u16(&((const uint16_t *)(src_row11))[-1]);
-  int32x4_t t414 = vmlal_n_s16(t412, vreinterpret_s16_u16(pixels2_15), (int16_t)t24);
+  int32x4_t t414 = vmlal_laneq_s16(t412, vreinterpret_s16_u16(pixels2_15), taps, 2);
   uint16x4_t pixels3_15 = vld1_u16(&((const uint16_t *)(src_row11))[0]);
-  uint32x4_t t416 = vmlal_n_u16(vreinterpretq_u32_s32(t414), pixels3_15, (uint16_t)t28);
+  uint32x4_t t416 = vmlal_laneq_u16(vreinterpretq_u32_s32(t414), pixels3_15,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_15 = vld1_u16(&((const uint16_t *)(src_row11))[1]);
-  uint32x4_t t418 = vmlal_n_u16(t416, pixels4_15, (uint16_t)t32);
+  uint32x4_t t418 = vmlal_laneq_u16(t416, pixels4_15, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_15 = vld1_u16(&((const uint16_t *)(src_row11))[2]);
-  int32x4_t t420 = vmlal_n_s16(vreinterpretq_s32_u32(t418), vreinterpret_s16_u16(pixels5_15),
-      (int16_t)t36);
+  int32x4_t t420 = vmlal_laneq_s16(vreinterpretq_s32_u32(t418), vreinterpret_s16_u16(pixels5_15),
+      taps, 5);
   uint16x4_t pixels6_15 = vld1_u16(&((const uint16_t *)(src_row11))[3]);
-  int32x4_t t422 = vmlal_n_s16(t420, vreinterpret_s16_u16(pixels6_15), (int16_t)t40);
+  int32x4_t t422 = vmlal_laneq_s16(t420, vreinterpret_s16_u16(pixels6_15), taps, 6);
   uint16x4_t pixels7_15 = vld1_u16(&((const uint16_t *)(src_row11))[4]);
-  int32x4_t t424 = vmlal_n_s16(t422, vreinterpret_s16_u16(pixels7_15), (int16_t)t44);
+  int32x4_t t424 = vmlal_laneq_s16(t422, vreinterpret_s16_u16(pixels7_15), taps, 7);
   uint16x4_t value_sat_15 = vqrshrun_n_s32(t424, 7);
   uint16x4_t t428 = vmin_u16(value_sat_15, t5);
   /* stage 2 of 2: x = 0..3; writes dst */
   int32_t t16_2 = (filter * 16) + my;
-  int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-  int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-  int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-  int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-  int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-  int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-  int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-  int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
-  int32x4_t t19_2 = vmull_n_s16(vreinterpret_s16_u16(t50), (int16_t)t18_2);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vreinterpret_s16_u16(t77), (int16_t)t20_2);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vreinterpret_s16_u16(t104), (int16_t)t24_2);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), t131, (uint16_t)t28_2);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, t158, (uint16_t)t32_2);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2), vreinterpret_s16_u16(t185),
-      (int16_t)t36_2);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vreinterpret_s16_u16(t212), (int16_t)t40_2);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vreinterpret_s16_u16(t239), (int16_t)t44_2);
+  int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t16_2, 0, 63)][0]);
+  int32x4_t t19_2 = vmull_laneq_s16(vreinterpret_s16_u16(t50), taps_2, 0);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vreinterpret_s16_u16(t77), taps_2, 1);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vreinterpret_s16_u16(t104), taps_2, 2);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), t131,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, t158, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2), vreinterpret_s16_u16(t185),
+      taps_2, 5);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vreinterpret_s16_u16(t212), taps_2, 6);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vreinterpret_s16_u16(t239), taps_2, 7);
   uint16x4_t value_sat_16 = vqrshrun_n_s32(t46_2, 7);
   uint16x4_t t5_2 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat_16, t5_2);
   vst1_u16(&((uint16_t *)(dst))[0], out);
-  int32x4_t t52 = vmull_n_s16(vreinterpret_s16_u16(t77), (int16_t)t18_2);
-  int32x4_t t54 = vmlal_n_s16(t52, vreinterpret_s16_u16(t104), (int16_t)t20_2);
-  int32x4_t t56 = vmlal_n_s16(t54, vreinterpret_s16_u16(t131), (int16_t)t24_2);
-  uint32x4_t t58 = vmlal_n_u16(vreinterpretq_u32_s32(t56), t158, (uint16_t)t28_2);
-  uint32x4_t t60 = vmlal_n_u16(t58, t185, (uint16_t)t32_2);
-  int32x4_t t62 = vmlal_n_s16(vreinterpretq_s32_u32(t60), vreinterpret_s16_u16(t212),
-      (int16_t)t36_2);
-  int32x4_t t64 = vmlal_n_s16(t62, vreinterpret_s16_u16(t239), (int16_t)t40_2);
-  int32x4_t t66 = vmlal_n_s16(t64, vreinterpret_s16_u16(t266), (int16_t)t44_2);
+  int32x4_t t52 = vmull_laneq_s16(vreinterpret_s16_u16(t77), taps_2, 0);
+  int32x4_t t54 = vmlal_laneq_s16(t52, vreinterpret_s16_u16(t104), taps_2, 1);
+  int32x4_t t56 = vmlal_laneq_s16(t54, vreinterpret_s16_u16(t131), taps_2, 2);
+  uint32x4_t t58 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56), t158, vreinterpretq_u16_s16(taps_2),
+      3);
+  uint32x4_t t60 = vmlal_laneq_u16(t58, t185, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t62 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60), vreinterpret_s16_u16(t212), taps_2,
+      5);
+  int32x4_t t64 = vmlal_laneq_s16(t62, vreinterpret_s16_u16(t239), taps_2, 6);
+  int32x4_t t66 = vmlal_laneq_s16(t64, vreinterpret_s16_u16(t266), taps_2, 7);
   uint16x4_t value_sat_17 = vqrshrun_n_s32(t66, 7);
   uint16x4_t out_2 = vmin_u16(value_sat_17, t5_2);
   vst1_u16(&((uint16_t *)(dst_row1))[0], out_2);
-  int32x4_t t72 = vmull_n_s16(vreinterpret_s16_u16(t104), (int16_t)t18_2);
-  int32x4_t t74 = vmlal_n_s16(t72, vreinterpret_s16_u16(t131), (int16_t)t20_2);
-  int32x4_t t76 = vmlal_n_s16(t74, vreinterpret_s16_u16(t158), (int16_t)t24_2);
-  uint32x4_t t78 = vmlal_n_u16(vreinterpretq_u32_s32(t76), t185, (uint16_t)t28_2);
-  uint32x4_t t80 = vmlal_n_u16(t78, t212, (uint16_t)t32_2);
-  int32x4_t t82 = vmlal_n_s16(vreinterpretq_s32_u32(t80), vreinterpret_s16_u16(t239),
-      (int16_t)t36_2);
-  int32x4_t t84 = vmlal_n_s16(t82, vreinterpret_s16_u16(t266), (int16_t)t40_2);
-  int32x4_t t86_2 = vmlal_n_s16(t84, vreinterpret_s16_u16(t293), (int16_t)t44_2);
+  int32x4_t t72 = vmull_laneq_s16(vreinterpret_s16_u16(t104), taps_2, 0);
+  int32x4_t t74 = vmlal_laneq_s16(t72, vreinterpret_s16_u16(t131), taps_2, 1);
+  int32x4_t t76 = vmlal_laneq_s16(t74, vreinterpret_s16_u16(t158), taps_2, 2);
+  uint32x4_t t78 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76), t185, vreinterpretq_u16_s16(taps_2),
+      3);
+  uint32x4_t t80 = vmlal_laneq_u16(t78, t212, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t82 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80), vreinterpret_s16_u16(t239), taps_2,
+      5);
+  int32x4_t t84 = vmlal_laneq_s16(t82, vreinterpret_s16_u16(t266), taps_2, 6);
+  int32x4_t t86_2 = vmlal_laneq_s16(t84, vreinterpret_s16_u16(t293), taps_2, 7);
   uint16x4_t value_sat_18 = vqrshrun_n_s32(t86_2, 7);
   uint16x4_t out_3 = vmin_u16(value_sat_18, t5_2);
   vst1_u16(&((uint16_t *)(dst_row2))[0], out_3);
-  int32x4_t t92_2 = vmull_n_s16(vreinterpret_s16_u16(t131), (int16_t)t18_2);
-  int32x4_t t94_2 = vmlal_n_s16(t92_2, vreinterpret_s16_u16(t158), (int16_t)t20_2);
-  int32x4_t t96_2 = vmlal_n_s16(t94_2, vreinterpret_s16_u16(t185), (int16_t)t24_2);
-  uint32x4_t t98_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_2), t212, (uint16_t)t28_2);
-  uint32x4_t t100_2 = vmlal_n_u16(t98_2, t239, (uint16_t)t32_2);
-  int32x4_t t102 = vmlal_n_s16(vreinterpretq_s32_u32(t100_2), vreinterpret_s16_u16(t266),
-      (int16_t)t36_2);
-  int32x4_t t104_2 = vmlal_n_s16(t102, vreinterpret_s16_u16(t293), (int16_t)t40_2);
-  int32x4_t t106 = vmlal_n_s16(t104_2, vreinterpret_s16_u16(t320), (int16_t)t44_2);
+  int32x4_t t92_2 = vmull_laneq_s16(vreinterpret_s16_u16(t131), taps_2, 0);
+  int32x4_t t94_2 = vmlal_laneq_s16(t92_2, vreinterpret_s16_u16(t158), taps_2, 1);
+  int32x4_t t96_2 = vmlal_laneq_s16(t94_2, vreinterpret_s16_u16(t185), taps_2, 2);
+  uint32x4_t t98_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_2), t212,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t100_2 = vmlal_laneq_u16(t98_2, t239, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t102 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_2), vreinterpret_s16_u16(t266),
+      taps_2, 5);
+  int32x4_t t104_2 = vmlal_laneq_s16(t102, vreinterpret_s16_u16(t293), taps_2, 6);
+  int32x4_t t106 = vmlal_laneq_s16(t104_2, vreinterpret_s16_u16(t320), taps_2, 7);
   uint16x4_t value_sat_19 = vqrshrun_n_s32(t106, 7);
   uint16x4_t out_4 = vmin_u16(value_sat_19, t5_2);
   vst1_u16(&((uint16_t *)(dst_row3))[0], out_4);
-  int32x4_t t112 = vmull_n_s16(vreinterpret_s16_u16(t158), (int16_t)t18_2);
-  int32x4_t t114 = vmlal_n_s16(t112, vreinterpret_s16_u16(t185), (int16_t)t20_2);
-  int32x4_t t116 = vmlal_n_s16(t114, vreinterpret_s16_u16(t212), (int16_t)t24_2);
-  uint32x4_t t118 = vmlal_n_u16(vreinterpretq_u32_s32(t116), t239, (uint16_t)t28_2);
-  uint32x4_t t120 = vmlal_n_u16(t118, t266, (uint16_t)t32_2);
-  int32x4_t t122 = vmlal_n_s16(vreinterpretq_s32_u32(t120), vreinterpret_s16_u16(t293),
-      (int16_t)t36_2);
-  int32x4_t t124 = vmlal_n_s16(t122, vreinterpret_s16_u16(t320), (int16_t)t40_2);
-  int32x4_t t126 = vmlal_n_s16(t124, vreinterpret_s16_u16(t347), (int16_t)t44_2);
+  int32x4_t t112 = vmull_laneq_s16(vreinterpret_s16_u16(t158), taps_2, 0);
+  int32x4_t t114 = vmlal_laneq_s16(t112, vreinterpret_s16_u16(t185), taps_2, 1);
+  int32x4_t t116 = vmlal_laneq_s16(t114, vreinterpret_s16_u16(t212), taps_2, 2);
+  uint32x4_t t118 = vmlal_laneq_u16(vreinterpretq_u32_s32(t116), t239,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t120 = vmlal_laneq_u16(t118, t266, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t122 = vmlal_laneq_s16(vreinterpretq_s32_u32(t120), vreinterpret_s16_u16(t293), taps_2,
+      5);
+  int32x4_t t124 = vmlal_laneq_s16(t122, vreinterpret_s16_u16(t320), taps_2, 6);
+  int32x4_t t126 = vmlal_laneq_s16(t124, vreinterpret_s16_u16(t347), taps_2, 7);
   uint16x4_t value_sat_20 = vqrshrun_n_s32(t126, 7);
   uint16x4_t out_5 = vmin_u16(value_sat_20, t5_2);
   vst1_u16(&((uint16_t *)(dst_row4))[0], out_5);
-  int32x4_t t132 = vmull_n_s16(vreinterpret_s16_u16(t185), (int16_t)t18_2);
-  int32x4_t t134 = vmlal_n_s16(t132, vreinterpret_s16_u16(t212), (int16_t)t20_2);
-  int32x4_t t136 = vmlal_n_s16(t134, vreinterpret_s16_u16(t239), (int16_t)t24_2);
-  uint32x4_t t138 = vmlal_n_u16(vreinterpretq_u32_s32(t136), t266, (uint16_t)t28_2);
-  uint32x4_t t140_2 = vmlal_n_u16(t138, t293, (uint16_t)t32_2);
-  int32x4_t t142_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_2), vreinterpret_s16_u16(t320),
-      (int16_t)t36_2);
-  int32x4_t t144_2 = vmlal_n_s16(t142_2, vreinterpret_s16_u16(t347), (int16_t)t40_2);
-  int32x4_t t146_2 = vmlal_n_s16(t144_2, vreinterpret_s16_u16(t374), (int16_t)t44_2);
+  int32x4_t t132 = vmull_laneq_s16(vreinterpret_s16_u16(t185), taps_2, 0);
+  int32x4_t t134 = vmlal_laneq_s16(t132, vreinterpret_s16_u16(t212), taps_2, 1);
+  int32x4_t t136 = vmlal_laneq_s16(t134, vreinterpret_s16_u16(t239), taps_2, 2);
+  uint32x4_t t138 = vmlal_laneq_u16(vreinterpretq_u32_s32(t136), t266,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t140_2 = vmlal_laneq_u16(t138, t293, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t142_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t140_2), vreinterpret_s16_u16(t320),
+      taps_2, 5);
+  int32x4_t t144_2 = vmlal_laneq_s16(t142_2, vreinterpret_s16_u16(t347), taps_2, 6);
+  int32x4_t t146_2 = vmlal_laneq_s16(t144_2, vreinterpret_s16_u16(t374), taps_2, 7);
   uint16x4_t value_sat_21 = vqrshrun_n_s32(t146_2, 7);
   uint16x4_t out_6 = vmin_u16(value_sat_21, t5_2);
   vst1_u16(&((uint16_t *)(dst_row5))[0], out_6);
-  int32x4_t t152_2 = vmull_n_s16(vreinterpret_s16_u16(t212), (int16_t)t18_2);
-  int32x4_t t154_2 = vmlal_n_s16(t152_2, vreinterpret_s16_u16(t239), (int16_t)t20_2);
-  int32x4_t t156 = vmlal_n_s16(t154_2, vreinterpret_s16_u16(t266), (int16_t)t24_2);
-  uint32x4_t t158_2 = vmlal_n_u16(vreinterpretq_u32_s32(t156), t293, (uint16_t)t28_2);
-  uint32x4_t t160 = vmlal_n_u16(t158_2, t320, (uint16_t)t32_2);
-  int32x4_t t162 = vmlal_n_s16(vreinterpretq_s32_u32(t160), vreinterpret_s16_u16(t347),
-      (int16_t)t36_2);
-  int32x4_t t164 = vmlal_n_s16(t162, vreinterpret_s16_u16(t374), (int16_t)t40_2);
-  int32x4_t t166 = vmlal_n_s16(t164, vreinterpret_s16_u16(t401), (int16_t)t44_2);
+  int32x4_t t152_2 = vmull_laneq_s16(vreinterpret_s16_u16(t212), taps_2, 0);
+  int32x4_t t154_2 = vmlal_laneq_s16(t152_2, vreinterpret_s16_u16(t239), taps_2, 1);
+  int32x4_t t156 = vmlal_laneq_s16(t154_2, vreinterpret_s16_u16(t266), taps_2, 2);
+  uint32x4_t t158_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156), t293,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t160 = vmlal_laneq_u16(t158_2, t320, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t162 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160), vreinterpret_s16_u16(t347), taps_2,
+      5);
+  int32x4_t t164 = vmlal_laneq_s16(t162, vreinterpret_s16_u16(t374), taps_2, 6);
+  int32x4_t t166 = vmlal_laneq_s16(t164, vreinterpret_s16_u16(t401), taps_2, 7);
   uint16x4_t value_sat_22 = vqrshrun_n_s32(t166, 7);
   uint16x4_t out_7 = vmin_u16(value_sat_22, t5_2);
   vst1_u16(&((uint16_t *)(dst_row6))[0], out_7);
-  int32x4_t t172 = vmull_n_s16(vreinterpret_s16_u16(t239), (int16_t)t18_2);
-  int32x4_t t174 = vmlal_n_s16(t172, vreinterpret_s16_u16(t266), (int16_t)t20_2);
-  int32x4_t t176 = vmlal_n_s16(t174, vreinterpret_s16_u16(t293), (int16_t)t24_2);
-  uint32x4_t t178 = vmlal_n_u16(vreinterpretq_u32_s32(t176), t320, (uint16_t)t28_2);
-  uint32x4_t t180 = vmlal_n_u16(t178, t347, (uint16_t)t32_2);
-  int32x4_t t182 = vmlal_n_s16(vreinterpretq_s32_u32(t180), vreinterpret_s16_u16(t374),
-      (int16_t)t36_2);
-  int32x4_t t184 = vmlal_n_s16(t182, vreinterpret_s16_u16(t401), (int16_t)t40_2);
-  int32x4_t t186 = vmlal_n_s16(t184, vreinterpret_s16_u16(t428), (int16_t)t44_2);
+  int32x4_t t172 = vmull_laneq_s16(vreinterpret_s16_u16(t239), taps_2, 0);
+  int32x4_t t174 = vmlal_laneq_s16(t172, vreinterpret_s16_u16(t266), taps_2, 1);
+  int32x4_t t176 = vmlal_laneq_s16(t174, vreinterpret_s16_u16(t293), taps_2, 2);
+  uint32x4_t t178 = vmlal_laneq_u16(vreinterpretq_u32_s32(t176), t320,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t180 = vmlal_laneq_u16(t178, t347, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t182 = vmlal_laneq_s16(vreinterpretq_s32_u32(t180), vreinterpret_s16_u16(t374), taps_2,
+      5);
+  int32x4_t t184 = vmlal_laneq_s16(t182, vreinterpret_s16_u16(t401), taps_2, 6);
+  int32x4_t t186 = vmlal_laneq_s16(t184, vreinterpret_s16_u16(t428), taps_2, 7);
   uint16x4_t value_sat_23 = vqrshrun_n_s32(t186, 7);
   uint16x4_t out_8 = vmin_u16(value_sat_23, t5_2);
   vst1_u16(&((uint16_t *)(dst_row7))[0], out_8);
@@ -1523,7 +1532,7 @@ void daedalus_vp9_mc_4hv_high__neon_rows8_x2(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 1c35b0e681b8702a
+ * Class rows4 (4 <= rows <= 4), input hash cbffd270d77a45cb
  */
 static inline void one_item_vp9_mc_4hv_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1544,320 +1553,301 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows4(uint16_t *dst, ptrdiff_t
   int16_t mid[15][4];
   /* stage 1 of 2: x = 0..3; writes mid */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)(src_above3))[-3]);
-  int32x4_t t19 = vmull_n_s16(vreinterpret_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
   uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)(src_above3))[-2]);
-  int32x4_t t22 = vmlal_n_s16(t19, vreinterpret_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22 = vmlal_laneq_s16(t19, vreinterpret_s16_u16(pixels1), taps, 1);
   uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)(src_above3))[-1]);
-  int32x4_t t26 = vmlal_n_s16(t22, vreinterpret_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26 = vmlal_laneq_s16(t22, vreinterpret_s16_u16(pixels2), taps, 2);
   uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)(src_above3))[0]);
-  uint32x4_t t30 = vmlal_n_u16(vreinterpretq_u32_s32(t26), pixels3, (uint16_t)t28);
+  uint32x4_t t30 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)(src_above3))[1]);
-  uint32x4_t t34 = vmlal_n_u16(t30, pixels4, (uint16_t)t32);
+  uint32x4_t t34 = vmlal_laneq_u16(t30, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)(src_above3))[2]);
-  int32x4_t t38 = vmlal_n_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5), taps,
+      5);
   uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)(src_above3))[3]);
-  int32x4_t t42 = vmlal_n_s16(t38, vreinterpret_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42 = vmlal_laneq_s16(t38, vreinterpret_s16_u16(pixels6), taps, 6);
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
-  int32x4_t t46 = vmlal_n_s16(t42, vreinterpret_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
   uint16x4_t t5 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   vst1_s16(&mid[0][0], vreinterpret_s16_u16(t50));
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
-  int32x4_t t59 = vmull_n_s16(vreinterpret_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_2), taps, 0);
   uint16x4_t pixels1_2 = vld1_u16(&((const uint16_t *)(src_above2))[-2]);
-  int32x4_t t61 = vmlal_n_s16(t59, vreinterpret_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61 = vmlal_laneq_s16(t59, vreinterpret_s16_u16(pixels1_2), taps, 1);
   uint16x4_t pixels2_2 = vld1_u16(&((const uint16_t *)(src_above2))[-1]);
-  int32x4_t t63 = vmlal_n_s16(t61, vreinterpret_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63 = vmlal_laneq_s16(t61, vreinterpret_s16_u16(pixels2_2), taps, 2);
   uint16x4_t pixels3_2 = vld1_u16(&((const uint16_t *)(src_above2))[0]);
-  uint32x4_t t65 = vmlal_n_u16(vreinterpretq_u32_s32(t63), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_2 = vld1_u16(&((const uint16_t *)(src_above2))[1]);
-  uint32x4_t t67 = vmlal_n_u16(t65, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67 = vmlal_laneq_u16(t65, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_2 = vld1_u16(&((const uint16_t *)(src_above2))[2]);
-  int32x4_t t69 = vmlal_n_s16(vreinterpretq_s32_u32(t67), vreinterpret_s16_u16(pixels5_2),
-      (int16_t)t36);
+  int32x4_t t69 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67), vreinterpret_s16_u16(pixels5_2),
+      taps, 5);
   uint16x4_t pixels6_2 = vld1_u16(&((const uint16_t *)(src_above2))[3]);
-  int32x4_t t71 = vmlal_n_s16(t69, vreinterpret_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71 = vmlal_laneq_s16(t69, vreinterpret_s16_u16(pixels6_2), taps, 6);
   uint16x4_t pixels7_2 = vld1_u16(&((const uint16_t *)(src_above2))[4]);
-  int32x4_t t73 = vmlal_n_s16(t71, vreinterpret_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73 = vmlal_laneq_s16(t71, vreinterpret_s16_u16(pixels7_2), taps, 7);
   uint16x4_t value_sat_2 = vqrshrun_n_s32(t73, 7);
   uint16x4_t t77 = vmin_u16(value_sat_2, t5);
   vst1_s16(&mid[1][0], vreinterpret_s16_u16(t77));
   uint16x4_t pixels0_3 = vld1_u16(&((const uint16_t *)(src_above1))[-3]);
-  int32x4_t t86 = vmull_n_s16(vreinterpret_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_3), taps, 0);
   uint16x4_t pixels1_3 = vld1_u16(&((const uint16_t *)(src_above1))[-2]);
-  int32x4_t t88 = vmlal_n_s16(t86, vreinterpret_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88 = vmlal_laneq_s16(t86, vreinterpret_s16_u16(pixels1_3), taps, 1);
   uint16x4_t pixels2_3 = vld1_u16(&((const uint16_t *)(src_above1))[-1]);
-  int32x4_t t90 = vmlal_n_s16(t88, vreinterpret_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90 = vmlal_laneq_s16(t88, vreinterpret_s16_u16(pixels2_3), taps, 2);
   uint16x4_t pixels3_3 = vld1_u16(&((const uint16_t *)(src_above1))[0]);
-  uint32x4_t t92 = vmlal_n_u16(vreinterpretq_u32_s32(t90), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_3 = vld1_u16(&((const uint16_t *)(src_above1))[1]);
-  uint32x4_t t94 = vmlal_n_u16(t92, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94 = vmlal_laneq_u16(t92, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_3 = vld1_u16(&((const uint16_t *)(src_above1))[2]);
-  int32x4_t t96 = vmlal_n_s16(vreinterpretq_s32_u32(t94), vreinterpret_s16_u16(pixels5_3),
-      (int16_t)t36);
+  int32x4_t t96 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94), vreinterpret_s16_u16(pixels5_3),
+      taps, 5);
   uint16x4_t pixels6_3 = vld1_u16(&((const uint16_t *)(src_above1))[3]);
-  int32x4_t t98 = vmlal_n_s16(t96, vreinterpret_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98 = vmlal_laneq_s16(t96, vreinterpret_s16_u16(pixels6_3), taps, 6);
   uint16x4_t pixels7_3 = vld1_u16(&((const uint16_t *)(src_above1))[4]);
-  int32x4_t t100 = vmlal_n_s16(t98, vreinterpret_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100 = vmlal_laneq_s16(t98, vreinterpret_s16_u16(pixels7_3), taps, 7);
   uint16x4_t value_sat_3 = vqrshrun_n_s32(t100, 7);
   uint16x4_t t104 = vmin_u16(value_sat_3, t5);
   vst1_s16(&mid[2][0], vreinterpret_s16_u16(t104));
   uint16x4_t pixels0_4 = vld1_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t113 = vmull_n_s16(vreinterpret_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_4), taps, 0);
   uint16x4_t pixels1_4 = vld1_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t115 = vmlal_n_s16(t113, vreinterpret_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115 = vmlal_laneq_s16(t113, vreinterpret_s16_u16(pixels1_4), taps, 1);
   uint16x4_t pixels2_4 = vld1_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t117 = vmlal_n_s16(t115, vreinterpret_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117 = vmlal_laneq_s16(t115, vreinterpret_s16_u16(pixels2_4), taps, 2);
   uint16x4_t pixels3_4 = vld1_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t119 = vmlal_n_u16(vreinterpretq_u32_s32(t117), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_4 = vld1_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t121 = vmlal_n_u16(t119, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121 = vmlal_laneq_u16(t119, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_4 = vld1_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t123 = vmlal_n_s16(vreinterpretq_s32_u32(t121), vreinterpret_s16_u16(pixels5_4),
-      (int16_t)t36);
+  int32x4_t t123 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121), vreinterpret_s16_u16(pixels5_4),
+      taps, 5);
   uint16x4_t pixels6_4 = vld1_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t125 = vmlal_n_s16(t123, vreinterpret_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125 = vmlal_laneq_s16(t123, vreinterpret_s16_u16(pixels6_4), taps, 6);
   uint16x4_t pixels7_4 = vld1_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t127 = vmlal_n_s16(t125, vreinterpret_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127 = vmlal_laneq_s16(t125, vreinterpret_s16_u16(pixels7_4), taps, 7);
   uint16x4_t value_sat_4 = vqrshrun_n_s32(t127, 7);
   uint16x4_t t131 = vmin_u16(value_sat_4, t5);
   vst1_s16(&mid[3][0], vreinterpret_s16_u16(t131));
   uint16x4_t pixels0_5 = vld1_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t140 = vmull_n_s16(vreinterpret_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t140 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_5), taps, 0);
   uint16x4_t pixels1_5 = vld1_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t142 = vmlal_n_s16(t140, vreinterpret_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t142 = vmlal_laneq_s16(t140, vreinterpret_s16_u16(pixels1_5), taps, 1);
   uint16x4_t pixels2_5 = vld1_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t144 = vmlal_n_s16(t142, vreinterpret_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t144 = vmlal_laneq_s16(t142, vreinterpret_s16_u16(pixels2_5), taps, 2);
   uint16x4_t pixels3_5 = vld1_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t146 = vmlal_n_u16(vreinterpretq_u32_s32(t144), pixels3_5, (uint16_t)t28);
+  uint32x4_t t146 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_5 = vld1_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t148 = vmlal_n_u16(t146, pixels4_5, (uint16_t)t32);
+  uint32x4_t t148 = vmlal_laneq_u16(t146, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_5 = vld1_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t150 = vmlal_n_s16(vreinterpretq_s32_u32(t148), vreinterpret_s16_u16(pixels5_5),
-      (int16_t)t36);
+  int32x4_t t150 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148), vreinterpret_s16_u16(pixels5_5),
+      taps, 5);
   uint16x4_t pixels6_5 = vld1_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t152 = vmlal_n_s16(t150, vreinterpret_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t152 = vmlal_laneq_s16(t150, vreinterpret_s16_u16(pixels6_5), taps, 6);
   uint16x4_t pixels7_5 = vld1_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t154 = vmlal_n_s16(t152, vreinterpret_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t154 = vmlal_laneq_s16(t152, vreinterpret_s16_u16(pixels7_5), taps, 7);
   uint16x4_t value_sat_5 = vqrshrun_n_s32(t154, 7);
   uint16x4_t t158 = vmin_u16(value_sat_5, t5);
   vst1_s16(&mid[4][0], vreinterpret_s16_u16(t158));
   uint16x4_t pixels0_6 = vld1_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t167 = vmull_n_s16(vreinterpret_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t167 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_6), taps, 0);
   uint16x4_t pixels1_6 = vld1_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t169 = vmlal_n_s16(t167, vreinterpret_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t169 = vmlal_laneq_s16(t167, vreinterpret_s16_u16(pixels1_6), taps, 1);
   uint16x4_t pixels2_6 = vld1_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t171 = vmlal_n_s16(t169, vreinterpret_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t171 = vmlal_laneq_s16(t169, vreinterpret_s16_u16(pixels2_6), taps, 2);
   uint16x4_t pixels3_6 = vld1_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t173 = vmlal_n_u16(vreinterpretq_u32_s32(t171), pixels3_6, (uint16_t)t28);
+  uint32x4_t t173 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_6 = vld1_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t175 = vmlal_n_u16(t173, pixels4_6, (uint16_t)t32);
+  uint32x4_t t175 = vmlal_laneq_u16(t173, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_6 = vld1_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t177 = vmlal_n_s16(vreinterpretq_s32_u32(t175), vreinterpret_s16_u16(pixels5_6),
-      (int16_t)t36);
+  int32x4_t t177 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175), vreinterpret_s16_u16(pixels5_6),
+      taps, 5);
   uint16x4_t pixels6_6 = vld1_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t179 = vmlal_n_s16(t177, vreinterpret_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t179 = vmlal_laneq_s16(t177, vreinterpret_s16_u16(pixels6_6), taps, 6);
   uint16x4_t pixels7_6 = vld1_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t181 = vmlal_n_s16(t179, vreinterpret_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t181 = vmlal_laneq_s16(t179, vreinterpret_s16_u16(pixels7_6), taps, 7);
   uint16x4_t value_sat_6 = vqrshrun_n_s32(t181, 7);
   uint16x4_t t185 = vmin_u16(value_sat_6, t5);
   vst1_s16(&mid[5][0], vreinterpret_s16_u16(t185));
   uint16x4_t pixels0_7 = vld1_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t194 = vmull_n_s16(vreinterpret_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t194 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_7), taps, 0);
   uint16x4_t pixels1_7 = vld1_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t196 = vmlal_n_s16(t194, vreinterpret_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t196 = vmlal_laneq_s16(t194, vreinterpret_s16_u16(pixels1_7), taps, 1);
   uint16x4_t pixels2_7 = vld1_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t198 = vmlal_n_s16(t196, vreinterpret_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t198 = vmlal_laneq_s16(t196, vreinterpret_s16_u16(pixels2_7), taps, 2);
   uint16x4_t pixels3_7 = vld1_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t200 = vmlal_n_u16(vreinterpretq_u32_s32(t198), pixels3_7, (uint16_t)t28);
+  uint32x4_t t200 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_7 = vld1_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t202 = vmlal_n_u16(t200, pixels4_7, (uint16_t)t32);
+  uint32x4_t t202 = vmlal_laneq_u16(t200, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_7 = vld1_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t204 = vmlal_n_s16(vreinterpretq_s32_u32(t202), vreinterpret_s16_u16(pixels5_7),
-      (int16_t)t36);
+  int32x4_t t204 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202), vreinterpret_s16_u16(pixels5_7),
+      taps, 5);
   uint16x4_t pixels6_7 = vld1_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t206 = vmlal_n_s16(t204, vreinterpret_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t206 = vmlal_laneq_s16(t204, vreinterpret_s16_u16(pixels6_7), taps, 6);
   uint16x4_t pixels7_7 = vld1_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t208 = vmlal_n_s16(t206, vreinterpret_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t208 = vmlal_laneq_s16(t206, vreinterpret_s16_u16(pixels7_7), taps, 7);
   uint16x4_t value_sat_7 = vqrshrun_n_s32(t208, 7);
   uint16x4_t t212 = vmin_u16(value_sat_7, t5);
   vst1_s16(&mid[6][0], vreinterpret_s16_u16(t212));
   uint16x4_t pixels0_8 = vld1_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t221 = vmull_n_s16(vreinterpret_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t221 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_8), taps, 0);
   uint16x4_t pixels1_8 = vld1_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t223 = vmlal_n_s16(t221, vreinterpret_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t223 = vmlal_laneq_s16(t221, vreinterpret_s16_u16(pixels1_8), taps, 1);
   uint16x4_t pixels2_8 = vld1_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t225 = vmlal_n_s16(t223, vreinterpret_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t225 = vmlal_laneq_s16(t223, vreinterpret_s16_u16(pixels2_8), taps, 2);
   uint16x4_t pixels3_8 = vld1_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t227 = vmlal_n_u16(vreinterpretq_u32_s32(t225), pixels3_8, (uint16_t)t28);
+  uint32x4_t t227 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_8 = vld1_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t229 = vmlal_n_u16(t227, pixels4_8, (uint16_t)t32);
+  uint32x4_t t229 = vmlal_laneq_u16(t227, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_8 = vld1_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t231 = vmlal_n_s16(vreinterpretq_s32_u32(t229), vreinterpret_s16_u16(pixels5_8),
-      (int16_t)t36);
+  int32x4_t t231 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229), vreinterpret_s16_u16(pixels5_8),
+      taps, 5);
   uint16x4_t pixels6_8 = vld1_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t233 = vmlal_n_s16(t231, vreinterpret_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t233 = vmlal_laneq_s16(t231, vreinterpret_s16_u16(pixels6_8), taps, 6);
   uint16x4_t pixels7_8 = vld1_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t235 = vmlal_n_s16(t233, vreinterpret_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t235 = vmlal_laneq_s16(t233, vreinterpret_s16_u16(pixels7_8), taps, 7);
   uint16x4_t value_sat_8 = vqrshrun_n_s32(t235, 7);
   uint16x4_t t239 = vmin_u16(value_sat_8, t5);
   vst1_s16(&mid[7][0], vreinterpret_s16_u16(t239));
   uint16x4_t pixels0_9 = vld1_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t248 = vmull_n_s16(vreinterpret_s16_u16(pixels0_9), (int16_t)t18);
+  int32x4_t t248 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_9), taps, 0);
   uint16x4_t pixels1_9 = vld1_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t250 = vmlal_n_s16(t248, vreinterpret_s16_u16(pixels1_9), (int16_t)t20);
+  int32x4_t t250 = vmlal_laneq_s16(t248, vreinterpret_s16_u16(pixels1_9), taps, 1);
   uint16x4_t pixels2_9 = vld1_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t252 = vmlal_n_s16(t250, vreinterpret_s16_u16(pixels2_9), (int16_t)t24);
+  int32x4_t t252 = vmlal_laneq_s16(t250, vreinterpret_s16_u16(pixels2_9), taps, 2);
   uint16x4_t pixels3_9 = vld1_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t254 = vmlal_n_u16(vreinterpretq_u32_s32(t252), pixels3_9, (uint16_t)t28);
+  uint32x4_t t254 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252), pixels3_9,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_9 = vld1_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t256 = vmlal_n_u16(t254, pixels4_9, (uint16_t)t32);
+  uint32x4_t t256 = vmlal_laneq_u16(t254, pixels4_9, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_9 = vld1_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t258 = vmlal_n_s16(vreinterpretq_s32_u32(t256), vreinterpret_s16_u16(pixels5_9),
-      (int16_t)t36);
+  int32x4_t t258 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256), vreinterpret_s16_u16(pixels5_9),
+      taps, 5);
   uint16x4_t pixels6_9 = vld1_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t260 = vmlal_n_s16(t258, vreinterpret_s16_u16(pixels6_9), (int16_t)t40);
+  int32x4_t t260 = vmlal_laneq_s16(t258, vreinterpret_s16_u16(pixels6_9), taps, 6);
   uint16x4_t pixels7_9 = vld1_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t262 = vmlal_n_s16(t260, vreinterpret_s16_u16(pixels7_9), (int16_t)t44);
+  int32x4_t t262 = vmlal_laneq_s16(t260, vreinterpret_s16_u16(pixels7_9), taps, 7);
   uint16x4_t value_sat_9 = vqrshrun_n_s32(t262, 7);
   uint16x4_t t266 = vmin_u16(value_sat_9, t5);
   vst1_s16(&mid[8][0], vreinterpret_s16_u16(t266));
   uint16x4_t pixels0_10 = vld1_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t275 = vmull_n_s16(vreinterpret_s16_u16(pixels0_10), (int16_t)t18);
+  int32x4_t t275 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_10), taps, 0);
   uint16x4_t pixels1_10 = vld1_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t277 = vmlal_n_s16(t275, vreinterpret_s16_u16(pixels1_10), (int16_t)t20);
+  int32x4_t t277 = vmlal_laneq_s16(t275, vreinterpret_s16_u16(pixels1_10), taps, 1);
   uint16x4_t pixels2_10 = vld1_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t279 = vmlal_n_s16(t277, vreinterpret_s16_u16(pixels2_10), (int16_t)t24);
+  int32x4_t t279 = vmlal_laneq_s16(t277, vreinterpret_s16_u16(pixels2_10), taps, 2);
   uint16x4_t pixels3_10 = vld1_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t281 = vmlal_n_u16(vreinterpretq_u32_s32(t279), pixels3_10, (uint16_t)t28);
+  uint32x4_t t281 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279), pixels3_10,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_10 = vld1_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t283 = vmlal_n_u16(t281, pixels4_10, (uint16_t)t32);
+  uint32x4_t t283 = vmlal_laneq_u16(t281, pixels4_10, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_10 = vld1_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t285 = vmlal_n_s16(vreinterpretq_s32_u32(t283), vreinterpret_s16_u16(pixels5_10),
-      (int16_t)t36);
+  int32x4_t t285 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283), vreinterpret_s16_u16(pixels5_10),
+      taps, 5);
   uint16x4_t pixels6_10 = vld1_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t287 = vmlal_n_s16(t285, vreinterpret_s16_u16(pixels6_10), (int16_t)t40);
+  int32x4_t t287 = vmlal_laneq_s16(t285, vreinterpret_s16_u16(pixels6_10), taps, 6);
   uint16x4_t pixels7_10 = vld1_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t289 = vmlal_n_s16(t287, vreinterpret_s16_u16(pixels7_10), (int16_t)t44);
+  int32x4_t t289 = vmlal_laneq_s16(t287, vreinterpret_s16_u16(pixels7_10), taps, 7);
   uint16x4_t value_sat_10 = vqrshrun_n_s32(t289, 7);
   uint16x4_t t293 = vmin_u16(value_sat_10, t5);
   vst1_s16(&mid[9][0], vreinterpret_s16_u16(t293));
   uint16x4_t pixels0_11 = vld1_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t302 = vmull_n_s16(vreinterpret_s16_u16(pixels0_11), (int16_t)t18);
+  int32x4_t t302 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_11), taps, 0);
   uint16x4_t pixels1_11 = vld1_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t304 = vmlal_n_s16(t302, vreinterpret_s16_u16(pixels1_11), (int16_t)t20);
+  int32x4_t t304 = vmlal_laneq_s16(t302, vreinterpret_s16_u16(pixels1_11), taps, 1);
   uint16x4_t pixels2_11 = vld1_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t306 = vmlal_n_s16(t304, vreinterpret_s16_u16(pixels2_11), (int16_t)t24);
+  int32x4_t t306 = vmlal_laneq_s16(t304, vreinterpret_s16_u16(pixels2_11), taps, 2);
   uint16x4_t pixels3_11 = vld1_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t308 = vmlal_n_u16(vreinterpretq_u32_s32(t306), pixels3_11, (uint16_t)t28);
+  uint32x4_t t308 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306), pixels3_11,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4_11 = vld1_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t310 = vmlal_n_u16(t308, pixels4_11, (uint16_t)t32);
+  uint32x4_t t310 = vmlal_laneq_u16(t308, pixels4_11, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5_11 = vld1_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t312 = vmlal_n_s16(vreinterpretq_s32_u32(t310), vreinterpret_s16_u16(pixels5_11),
-      (int16_t)t36);
+  int32x4_t t312 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310), vreinterpret_s16_u16(pixels5_11),
+      taps, 5);
   uint16x4_t pixels6_11 = vld1_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t314 = vmlal_n_s16(t312, vreinterpret_s16_u16(pixels6_11), (int16_t)t40);
+  int32x4_t t314 = vmlal_laneq_s16(t312, vreinterpret_s16_u16(pixels6_11), taps, 6);
   uint16x4_t pixels7_11 = vld1_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t316 = vmlal_n_s16(t314, vreinterpret_s16_u16(pixels7_11), (int16_t)t44);
+  int32x4_t t316 = vmlal_laneq_s16(t314, vreinterpret_s16_u16(pixels7_11), taps, 7);
   uint16x4_t value_sat_11 = vqrshrun_n_s32(t316, 7);
   uint16x4_t t320 = vmin_u16(value_sat_11, t5);
   vst1_s16(&mid[10][0], vreinterpret_s16_u16(t320));
   /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
   int32_t t16_2 = (filter * 16) + my;
+  int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t16_2, 0, 63)][0]);
   int16x8_t pixels0_0 = vld1q_s16(&mid[0][0]);
   int16x8_t pixels0_1 = vld1q_s16(&mid[2][0]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(pixels0_0), (int16_t)taps_table[daedalus_clip(t16_2,
-      0, 63)][0]);
-  int32x4_t t19_1 = vmull_high_n_s16(pixels0_0, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][0]);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(pixels0_1), (int16_t)taps_table[daedalus_clip(t16_2,
-      0, 63)][0]);
-  int32x4_t t19_3 = vmull_high_n_s16(pixels0_1, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][0]);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(pixels0_0), taps_2, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(pixels0_0, taps_2, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(pixels0_1), taps_2, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(pixels0_1, taps_2, 0);
   int16x8_t pixels1_0 = vld1q_s16(&mid[1][0]);
   int16x8_t pixels1_1 = vld1q_s16(&mid[3][0]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(pixels1_0),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, pixels1_0, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][1]);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(pixels1_1),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, pixels1_1, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][1]);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(pixels1_0), taps_2, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, pixels1_0, taps_2, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(pixels1_1), taps_2, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, pixels1_1, taps_2, 1);
   int16x8_t pixels2_0 = vld1q_s16(&mid[2][0]);
   int16x8_t pixels2_1 = vld1q_s16(&mid[4][0]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(pixels2_0),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, pixels2_0, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][2]);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(pixels2_1),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, pixels2_1, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][2]);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(pixels2_0), taps_2, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, pixels2_0, taps_2, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(pixels2_1), taps_2, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, pixels2_1, taps_2, 2);
   int16x8_t pixels3_0 = vld1q_s16(&mid[3][0]);
   int16x8_t pixels3_1 = vld1q_s16(&mid[5][0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0),
-      vget_low_u16(vreinterpretq_u16_s16(pixels3_0)), (uint16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][3]);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1),
-      vreinterpretq_u16_s16(pixels3_0), (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2),
-      vget_low_u16(vreinterpretq_u16_s16(pixels3_1)), (uint16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][3]);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3),
-      vreinterpretq_u16_s16(pixels3_1), (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0),
+      vget_low_u16(vreinterpretq_u16_s16(pixels3_0)), vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1),
+      vreinterpretq_u16_s16(pixels3_0), vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2),
+      vget_low_u16(vreinterpretq_u16_s16(pixels3_1)), vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3),
+      vreinterpretq_u16_s16(pixels3_1), vreinterpretq_u16_s16(taps_2), 3);
   int16x8_t pixels4_0 = vld1q_s16(&mid[4][0]);
   int16x8_t pixels4_1 = vld1q_s16(&mid[6][0]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0)),
-      (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, vreinterpretq_u16_s16(pixels4_0),
-      (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1)),
-      (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, vreinterpretq_u16_s16(pixels4_1),
-      (uint16_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0)),
+      vreinterpretq_u16_s16(taps_2), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, vreinterpretq_u16_s16(pixels4_0),
+      vreinterpretq_u16_s16(taps_2), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1)),
+      vreinterpretq_u16_s16(taps_2), 4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, vreinterpretq_u16_s16(pixels4_1),
+      vreinterpretq_u16_s16(taps_2), 4);
   int16x8_t pixels5_0 = vld1q_s16(&mid[5][0]);
   int16x8_t pixels5_1 = vld1q_s16(&mid[7][0]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0), vget_low_s16(pixels5_0),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), pixels5_0,
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2), vget_low_s16(pixels5_1),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3), pixels5_1,
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0), vget_low_s16(pixels5_0), taps_2,
+      5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1), pixels5_0, taps_2, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2), vget_low_s16(pixels5_1), taps_2,
+      5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3), pixels5_1, taps_2, 5);
   int16x8_t pixels6_0 = vld1q_s16(&mid[6][0]);
   int16x8_t pixels6_1 = vld1q_s16(&mid[8][0]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(pixels6_0),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, pixels6_0, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][6]);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(pixels6_1),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, pixels6_1, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][6]);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(pixels6_0), taps_2, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, pixels6_0, taps_2, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(pixels6_1), taps_2, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, pixels6_1, taps_2, 6);
   int16x8_t pixels7_0 = vld1q_s16(&mid[7][0]);
   int16x8_t pixels7_1 = vld1q_s16(&mid[9][0]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(pixels7_0),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, pixels7_0, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][7]);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(pixels7_1),
-      (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, pixels7_1, (int16_t)taps_table[daedalus_clip(t16_2, 0,
-      63)][7]);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(pixels7_0), taps_2, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, pixels7_0, taps_2, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(pixels7_1), taps_2, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, pixels7_1, taps_2, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -1907,7 +1897,7 @@ void daedalus_vp9_mc_4hv_high__neon_rows4(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash fba3709eec70a950
+ * Class full, input hash cba75fe9b766c1c8
  */
 static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1918,38 +1908,33 @@ static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t 
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       int32_t t19 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t19, 0, 63)][0]);
       uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-3]);
-      int32x4_t t22 = vmull_n_s16(vreinterpret_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
+      int32x4_t t22 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
       uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-2]);
-      int32x4_t t25 = vmlal_n_s16(t22, vreinterpret_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
+      int32x4_t t25 = vmlal_laneq_s16(t22, vreinterpret_s16_u16(pixels1), taps, 1);
       uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-1]);
-      int32x4_t t29 = vmlal_n_s16(t25, vreinterpret_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
+      int32x4_t t29 = vmlal_laneq_s16(t25, vreinterpret_s16_u16(pixels2), taps, 2);
       uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
-      uint32x4_t t33 = vmlal_n_u16(vreinterpretq_u32_s32(t29), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
+      uint32x4_t t33 = vmlal_laneq_u16(vreinterpretq_u32_s32(t29), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[1]);
-      uint32x4_t t37 = vmlal_n_u16(t33, pixels4, (uint16_t)taps_table[daedalus_clip(t19, 0,
-          63)][4]);
+      uint32x4_t t37 = vmlal_laneq_u16(t33, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[2]);
-      int32x4_t t41 = vmlal_n_s16(vreinterpretq_s32_u32(t37), vreinterpret_s16_u16(pixels5),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][5]);
+      int32x4_t t41 = vmlal_laneq_s16(vreinterpretq_s32_u32(t37), vreinterpret_s16_u16(pixels5),
+          taps, 5);
       uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[3]);
-      int32x4_t t45 = vmlal_n_s16(t41, vreinterpret_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
+      int32x4_t t45 = vmlal_laneq_s16(t41, vreinterpret_s16_u16(pixels6), taps, 6);
       uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[4]);
-      int32x4_t t48 = vmlal_n_s16(t45, vreinterpret_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
+      int32x4_t t48 = vmlal_laneq_s16(t45, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t48, 7);
       uint16x4_t t6 =
           vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -1962,29 +1947,25 @@ static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t 
     int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       int16x4_t pixels0_2 = vld1_s16(&mid[y][0]);
-      int32x4_t t20 = vmull_n_s16(pixels0_2, (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20 = vmull_laneq_s16(pixels0_2, taps_2, 0);
       int16x4_t pixels1_2 = vld1_s16(&mid[y + 1][0]);
-      int32x4_t t23 = vmlal_n_s16(t20, pixels1_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][1]);
+      int32x4_t t23 = vmlal_laneq_s16(t20, pixels1_2, taps_2, 1);
       int16x4_t pixels2_2 = vld1_s16(&mid[y + 2][0]);
-      int32x4_t t27 = vmlal_n_s16(t23, pixels2_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][2]);
+      int32x4_t t27 = vmlal_laneq_s16(t23, pixels2_2, taps_2, 2);
       int16x4_t pixels3_2 = vld1_s16(&mid[y + 3][0]);
-      uint32x4_t t31 = vmlal_n_u16(vreinterpretq_u32_s32(t27), vreinterpret_u16_s16(pixels3_2),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27), vreinterpret_u16_s16(pixels3_2),
+          vreinterpretq_u16_s16(taps_2), 3);
       int16x4_t pixels4_2 = vld1_s16(&mid[y + 4][0]);
-      uint32x4_t t35 = vmlal_n_u16(t31, vreinterpret_u16_s16(pixels4_2),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
+      uint32x4_t t35 = vmlal_laneq_u16(t31, vreinterpret_u16_s16(pixels4_2),
+          vreinterpretq_u16_s16(taps_2), 4);
       int16x4_t pixels5_2 = vld1_s16(&mid[y + 5][0]);
-      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(t35), pixels5_2,
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35), pixels5_2, taps_2, 5);
       int16x4_t pixels6_2 = vld1_s16(&mid[y + 6][0]);
-      int32x4_t t43 = vmlal_n_s16(t39, pixels6_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][6]);
+      int32x4_t t43 = vmlal_laneq_s16(t39, pixels6_2, taps_2, 6);
       int16x4_t pixels7_2 = vld1_s16(&mid[y + 7][0]);
-      int32x4_t t47 = vmlal_n_s16(t43, pixels7_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][7]);
+      int32x4_t t47 = vmlal_laneq_s16(t43, pixels7_2, taps_2, 7);
       uint16x4_t value_sat_2 = vqrshrun_n_s32(t47, 7);
       uint16x4_t t6_2 =
           vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

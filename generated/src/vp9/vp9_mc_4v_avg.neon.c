@@ -720,7 +720,7 @@ void daedalus_vp9_mc_4v_avg__neon_sub4(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash f648bebe1c1a229b
+ * Class full, input hash 3534c70f2cd47875
  */
 static inline void one_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
@@ -729,49 +729,44 @@ static inline void one_item_vp9_mc_4v_avg__neon_full(uint8_t *dst, ptrdiff_t dst
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t13 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
       uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 3) * src_stride]));
       uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(k13770),
-          vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
-          63)][0]);
+      int32x4_t t39 = vmlal_laneq_s16(vreinterpretq_s32_u32(k13770),
+          vreinterpret_s16_u16(vget_low_u16(pixels0_2)), taps, 0);
       uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 2) * src_stride]));
       uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      int32x4_t t40 = vmlal_n_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int32x4_t t40 = vmlal_laneq_s16(t39, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), taps, 1);
       uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y - 1) * src_stride]));
       uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      int32x4_t t41 = vmlal_n_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int32x4_t t41 = vmlal_laneq_s16(t40, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), taps, 2);
       uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[y * src_stride]));
       uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      uint32x4_t t42 = vmlal_n_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
-          (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][3]);
+      uint32x4_t t42 = vmlal_laneq_u16(vreinterpretq_u32_s32(t41), vget_low_u16(pixels3_2),
+          vreinterpretq_u16_s16(taps), 3);
       uint8x8_t pixels4 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
           1) * src_stride]));
       uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      uint32x4_t t43 = vmlal_n_u16(t42, vget_low_u16(pixels4_2),
-          (uint16_t)taps_table[daedalus_clip(t13, 0, 63)][4]);
+      uint32x4_t t43 = vmlal_laneq_u16(t42, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+          4);
       uint8x8_t pixels5 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
           2) * src_stride]));
       uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      int32x4_t t44 = vmlal_n_s16(vreinterpretq_s32_u32(t43),
-          vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t13, 0,
-          63)][5]);
+      int32x4_t t44 = vmlal_laneq_s16(vreinterpretq_s32_u32(t43),
+          vreinterpret_s16_u16(vget_low_u16(pixels5_2)), taps, 5);
       uint8x8_t pixels6 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
           3) * src_stride]));
       uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      int32x4_t t45 = vmlal_n_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int32x4_t t45 = vmlal_laneq_s16(t44, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), taps, 6);
       uint8x8_t pixels7 = vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&src[(y +
           4) * src_stride]));
       uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      int32x4_t t46 = vmlal_n_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int32x4_t t46 = vmlal_laneq_s16(t45, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), taps, 7);
       uint32x4_t t48 = vsubq_u32(vreinterpretq_u32_s32(t46), k13770);
       uint16x4_t t49 = vrshrn_n_u32(t48, 7);
       uint8x8_t t49_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(t49)));

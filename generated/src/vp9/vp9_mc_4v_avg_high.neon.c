@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash a7e78b0242c4ca9d
+ * Class rows8 (8 <= rows <= 8), input hash ec4594961d860beb
  */
 static inline void items_2_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -455,31 +455,25 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *dst, ptr
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..3; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)(src_above3))[0]);
-  int32x4_t t19 = vmull_n_s16(vreinterpret_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
   uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)(src_above2))[0]);
-  int32x4_t t22 = vmlal_n_s16(t19, vreinterpret_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22 = vmlal_laneq_s16(t19, vreinterpret_s16_u16(pixels1), taps, 1);
   uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)(src_above1))[0]);
-  int32x4_t t26 = vmlal_n_s16(t22, vreinterpret_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26 = vmlal_laneq_s16(t22, vreinterpret_s16_u16(pixels2), taps, 2);
   uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30 = vmlal_n_u16(vreinterpretq_u32_s32(t26), pixels3, (uint16_t)t28);
+  uint32x4_t t30 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t34 = vmlal_n_u16(t30, pixels4, (uint16_t)t32);
+  uint32x4_t t34 = vmlal_laneq_u16(t30, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)(src_row2))[0]);
-  int32x4_t t38 = vmlal_n_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34), vreinterpret_s16_u16(pixels5), taps,
+      5);
   uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)(src_row3))[0]);
-  int32x4_t t42 = vmlal_n_s16(t38, vreinterpret_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42 = vmlal_laneq_s16(t38, vreinterpret_s16_u16(pixels6), taps, 6);
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_row4))[0]);
-  int32x4_t t46 = vmlal_n_s16(t42, vreinterpret_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
   uint16x4_t t5 =
       vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -487,106 +481,113 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *dst, ptr
   uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint16x4_t t53 = vrhadd_u16(t51, out);
   vst1_u16(&((uint16_t *)(dst))[0], t53);
-  int32x4_t t55 = vmull_n_s16(vreinterpret_s16_u16(pixels1), (int16_t)t18);
-  int32x4_t t57 = vmlal_n_s16(t55, vreinterpret_s16_u16(pixels2), (int16_t)t20);
-  int32x4_t t59 = vmlal_n_s16(t57, vreinterpret_s16_u16(pixels3), (int16_t)t24);
-  uint32x4_t t61 = vmlal_n_u16(vreinterpretq_u32_s32(t59), pixels4, (uint16_t)t28);
-  uint32x4_t t63 = vmlal_n_u16(t61, pixels5, (uint16_t)t32);
-  int32x4_t t65 = vmlal_n_s16(vreinterpretq_s32_u32(t63), vreinterpret_s16_u16(pixels6),
-      (int16_t)t36);
-  int32x4_t t67 = vmlal_n_s16(t65, vreinterpret_s16_u16(pixels7), (int16_t)t40);
+  int32x4_t t55 = vmull_laneq_s16(vreinterpret_s16_u16(pixels1), taps, 0);
+  int32x4_t t57 = vmlal_laneq_s16(t55, vreinterpret_s16_u16(pixels2), taps, 1);
+  int32x4_t t59 = vmlal_laneq_s16(t57, vreinterpret_s16_u16(pixels3), taps, 2);
+  uint32x4_t t61 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59), pixels4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t63 = vmlal_laneq_u16(t61, pixels5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t65 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63), vreinterpret_s16_u16(pixels6), taps,
+      5);
+  int32x4_t t67 = vmlal_laneq_s16(t65, vreinterpret_s16_u16(pixels7), taps, 6);
   uint16x4_t pixels7_2 = vld1_u16(&((const uint16_t *)(src_row5))[0]);
-  int32x4_t t69 = vmlal_n_s16(t67, vreinterpret_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t69 = vmlal_laneq_s16(t67, vreinterpret_s16_u16(pixels7_2), taps, 7);
   uint16x4_t value_sat_2 = vqrshrun_n_s32(t69, 7);
   uint16x4_t out_2 = vmin_u16(value_sat_2, t5);
   uint16x4_t t74 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x4_t t76 = vrhadd_u16(t74, out_2);
   vst1_u16(&((uint16_t *)(dst_row1))[0], t76);
-  int32x4_t t78 = vmull_n_s16(vreinterpret_s16_u16(pixels2), (int16_t)t18);
-  int32x4_t t80 = vmlal_n_s16(t78, vreinterpret_s16_u16(pixels3), (int16_t)t20);
-  int32x4_t t82 = vmlal_n_s16(t80, vreinterpret_s16_u16(pixels4), (int16_t)t24);
-  uint32x4_t t84 = vmlal_n_u16(vreinterpretq_u32_s32(t82), pixels5, (uint16_t)t28);
-  uint32x4_t t86 = vmlal_n_u16(t84, pixels6, (uint16_t)t32);
-  int32x4_t t88 = vmlal_n_s16(vreinterpretq_s32_u32(t86), vreinterpret_s16_u16(pixels7),
-      (int16_t)t36);
-  int32x4_t t90 = vmlal_n_s16(t88, vreinterpret_s16_u16(pixels7_2), (int16_t)t40);
+  int32x4_t t78 = vmull_laneq_s16(vreinterpret_s16_u16(pixels2), taps, 0);
+  int32x4_t t80 = vmlal_laneq_s16(t78, vreinterpret_s16_u16(pixels3), taps, 1);
+  int32x4_t t82 = vmlal_laneq_s16(t80, vreinterpret_s16_u16(pixels4), taps, 2);
+  uint32x4_t t84 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82), pixels5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t86 = vmlal_laneq_u16(t84, pixels6, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t88 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86), vreinterpret_s16_u16(pixels7), taps,
+      5);
+  int32x4_t t90 = vmlal_laneq_s16(t88, vreinterpret_s16_u16(pixels7_2), taps, 6);
   uint16x4_t pixels7_3 = vld1_u16(&((const uint16_t *)(src_row6))[0]);
-  int32x4_t t92 = vmlal_n_s16(t90, vreinterpret_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t92 = vmlal_laneq_s16(t90, vreinterpret_s16_u16(pixels7_3), taps, 7);
   uint16x4_t value_sat_3 = vqrshrun_n_s32(t92, 7);
   uint16x4_t out_3 = vmin_u16(value_sat_3, t5);
   uint16x4_t t97 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x4_t t99 = vrhadd_u16(t97, out_3);
   vst1_u16(&((uint16_t *)(dst_row2))[0], t99);
-  int32x4_t t101 = vmull_n_s16(vreinterpret_s16_u16(pixels3), (int16_t)t18);
-  int32x4_t t103 = vmlal_n_s16(t101, vreinterpret_s16_u16(pixels4), (int16_t)t20);
-  int32x4_t t105 = vmlal_n_s16(t103, vreinterpret_s16_u16(pixels5), (int16_t)t24);
-  uint32x4_t t107 = vmlal_n_u16(vreinterpretq_u32_s32(t105), pixels6, (uint16_t)t28);
-  uint32x4_t t109 = vmlal_n_u16(t107, pixels7, (uint16_t)t32);
-  int32x4_t t111 = vmlal_n_s16(vreinterpretq_s32_u32(t109), vreinterpret_s16_u16(pixels7_2),
-      (int16_t)t36);
-  int32x4_t t113 = vmlal_n_s16(t111, vreinterpret_s16_u16(pixels7_3), (int16_t)t40);
+  int32x4_t t101 = vmull_laneq_s16(vreinterpret_s16_u16(pixels3), taps, 0);
+  int32x4_t t103 = vmlal_laneq_s16(t101, vreinterpret_s16_u16(pixels4), taps, 1);
+  int32x4_t t105 = vmlal_laneq_s16(t103, vreinterpret_s16_u16(pixels5), taps, 2);
+  uint32x4_t t107 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105), pixels6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t109 = vmlal_laneq_u16(t107, pixels7, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t111 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109), vreinterpret_s16_u16(pixels7_2),
+      taps, 5);
+  int32x4_t t113 = vmlal_laneq_s16(t111, vreinterpret_s16_u16(pixels7_3), taps, 6);
   uint16x4_t pixels7_4 = vld1_u16(&((const uint16_t *)(src_row7))[0]);
-  int32x4_t t115 = vmlal_n_s16(t113, vreinterpret_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t115 = vmlal_laneq_s16(t113, vreinterpret_s16_u16(pixels7_4), taps, 7);
   uint16x4_t value_sat_4 = vqrshrun_n_s32(t115, 7);
   uint16x4_t out_4 = vmin_u16(value_sat_4, t5);
   uint16x4_t t120 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
   uint16x4_t t122 = vrhadd_u16(t120, out_4);
   vst1_u16(&((uint16_t *)(dst_row3))[0], t122);
-  int32x4_t t124 = vmull_n_s16(vreinterpret_s16_u16(pixels4), (int16_t)t18);
-  int32x4_t t126 = vmlal_n_s16(t124, vreinterpret_s16_u16(pixels5), (int16_t)t20);
-  int32x4_t t128 = vmlal_n_s16(t126, vreinterpret_s16_u16(pixels6), (int16_t)t24);
-  uint32x4_t t130 = vmlal_n_u16(vreinterpretq_u32_s32(t128), pixels7, (uint16_t)t28);
-  uint32x4_t t132 = vmlal_n_u16(t130, pixels7_2, (uint16_t)t32);
-  int32x4_t t134 = vmlal_n_s16(vreinterpretq_s32_u32(t132), vreinterpret_s16_u16(pixels7_3),
-      (int16_t)t36);
-  int32x4_t t136 = vmlal_n_s16(t134, vreinterpret_s16_u16(pixels7_4), (int16_t)t40);
+  int32x4_t t124 = vmull_laneq_s16(vreinterpret_s16_u16(pixels4), taps, 0);
+  int32x4_t t126 = vmlal_laneq_s16(t124, vreinterpret_s16_u16(pixels5), taps, 1);
+  int32x4_t t128 = vmlal_laneq_s16(t126, vreinterpret_s16_u16(pixels6), taps, 2);
+  uint32x4_t t130 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128), pixels7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t132 = vmlal_laneq_u16(t130, pixels7_2, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t134 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132), vreinterpret_s16_u16(pixels7_3),
+      taps, 5);
+  int32x4_t t136 = vmlal_laneq_s16(t134, vreinterpret_s16_u16(pixels7_4), taps, 6);
   uint16x4_t pixels7_5 = vld1_u16(&((const uint16_t *)(src_row8))[0]);
-  int32x4_t t138 = vmlal_n_s16(t136, vreinterpret_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t138 = vmlal_laneq_s16(t136, vreinterpret_s16_u16(pixels7_5), taps, 7);
   uint16x4_t value_sat_5 = vqrshrun_n_s32(t138, 7);
   uint16x4_t out_5 = vmin_u16(value_sat_5, t5);
   uint16x4_t t143 = vld1_u16(&((uint16_t *)(dst_row4))[0]);
   uint16x4_t t145 = vrhadd_u16(t143, out_5);
   vst1_u16(&((uint16_t *)(dst_row4))[0], t145);
-  int32x4_t t147 = vmull_n_s16(vreinterpret_s16_u16(pixels5), (int16_t)t18);
-  int32x4_t t149 = vmlal_n_s16(t147, vreinterpret_s16_u16(pixels6), (int16_t)t20);
-  int32x4_t t151 = vmlal_n_s16(t149, vreinterpret_s16_u16(pixels7), (int16_t)t24);
-  uint32x4_t t153 = vmlal_n_u16(vreinterpretq_u32_s32(t151), pixels7_2, (uint16_t)t28);
-  uint32x4_t t155 = vmlal_n_u16(t153, pixels7_3, (uint16_t)t32);
-  int32x4_t t157 = vmlal_n_s16(vreinterpretq_s32_u32(t155), vreinterpret_s16_u16(pixels7_4),
-      (int16_t)t36);
-  int32x4_t t159 = vmlal_n_s16(t157, vreinterpret_s16_u16(pixels7_5), (int16_t)t40);
+  int32x4_t t147 = vmull_laneq_s16(vreinterpret_s16_u16(pixels5), taps, 0);
+  int32x4_t t149 = vmlal_laneq_s16(t147, vreinterpret_s16_u16(pixels6), taps, 1);
+  int32x4_t t151 = vmlal_laneq_s16(t149, vreinterpret_s16_u16(pixels7), taps, 2);
+  uint32x4_t t153 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151), pixels7_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t155 = vmlal_laneq_u16(t153, pixels7_3, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t157 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155), vreinterpret_s16_u16(pixels7_4),
+      taps, 5);
+  int32x4_t t159 = vmlal_laneq_s16(t157, vreinterpret_s16_u16(pixels7_5), taps, 6);
   uint16x4_t pixels7_6 = vld1_u16(&((const uint16_t *)(src_row9))[0]);
-  int32x4_t t161 = vmlal_n_s16(t159, vreinterpret_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t161 = vmlal_laneq_s16(t159, vreinterpret_s16_u16(pixels7_6), taps, 7);
   uint16x4_t value_sat_6 = vqrshrun_n_s32(t161, 7);
   uint16x4_t out_6 = vmin_u16(value_sat_6, t5);
   uint16x4_t t166 = vld1_u16(&((uint16_t *)(dst_row5))[0]);
   uint16x4_t t168 = vrhadd_u16(t166, out_6);
   vst1_u16(&((uint16_t *)(dst_row5))[0], t168);
-  int32x4_t t170 = vmull_n_s16(vreinterpret_s16_u16(pixels6), (int16_t)t18);
-  int32x4_t t172 = vmlal_n_s16(t170, vreinterpret_s16_u16(pixels7), (int16_t)t20);
-  int32x4_t t174 = vmlal_n_s16(t172, vreinterpret_s16_u16(pixels7_2), (int16_t)t24);
-  uint32x4_t t176 = vmlal_n_u16(vreinterpretq_u32_s32(t174), pixels7_3, (uint16_t)t28);
-  uint32x4_t t178 = vmlal_n_u16(t176, pixels7_4, (uint16_t)t32);
-  int32x4_t t180 = vmlal_n_s16(vreinterpretq_s32_u32(t178), vreinterpret_s16_u16(pixels7_5),
-      (int16_t)t36);
-  int32x4_t t182 = vmlal_n_s16(t180, vreinterpret_s16_u16(pixels7_6), (int16_t)t40);
+  int32x4_t t170 = vmull_laneq_s16(vreinterpret_s16_u16(pixels6), taps, 0);
+  int32x4_t t172 = vmlal_laneq_s16(t170, vreinterpret_s16_u16(pixels7), taps, 1);
+  int32x4_t t174 = vmlal_laneq_s16(t172, vreinterpret_s16_u16(pixels7_2), taps, 2);
+  uint32x4_t t176 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174), pixels7_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178 = vmlal_laneq_u16(t176, pixels7_4, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t180 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178), vreinterpret_s16_u16(pixels7_5),
+      taps, 5);
+  int32x4_t t182 = vmlal_laneq_s16(t180, vreinterpret_s16_u16(pixels7_6), taps, 6);
   uint16x4_t pixels7_7 = vld1_u16(&((const uint16_t *)(src_row10))[0]);
-  int32x4_t t184 = vmlal_n_s16(t182, vreinterpret_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t184 = vmlal_laneq_s16(t182, vreinterpret_s16_u16(pixels7_7), taps, 7);
   uint16x4_t value_sat_7 = vqrshrun_n_s32(t184, 7);
   uint16x4_t out_7 = vmin_u16(value_sat_7, t5);
   uint16x4_t t189 = vld1_u16(&((uint16_t *)(dst_row6))[0]);
   uint16x4_t t191 = vrhadd_u16(t189, out_7);
   vst1_u16(&((uint16_t *)(dst_row6))[0], t191);
-  int32x4_t t193 = vmull_n_s16(vreinterpret_s16_u16(pixels7), (int16_t)t18);
-  int32x4_t t195 = vmlal_n_s16(t193, vreinterpret_s16_u16(pixels7_2), (int16_t)t20);
-  int32x4_t t197 = vmlal_n_s16(t195, vreinterpret_s16_u16(pixels7_3), (int16_t)t24);
-  uint32x4_t t199 = vmlal_n_u16(vreinterpretq_u32_s32(t197), pixels7_4, (uint16_t)t28);
-  uint32x4_t t201 = vmlal_n_u16(t199, pixels7_5, (uint16_t)t32);
-  int32x4_t t203 = vmlal_n_s16(vreinterpretq_s32_u32(t201), vreinterpret_s16_u16(pixels7_6),
-      (int16_t)t36);
-  int32x4_t t205 = vmlal_n_s16(t203, vreinterpret_s16_u16(pixels7_7), (int16_t)t40);
+  int32x4_t t193 = vmull_laneq_s16(vreinterpret_s16_u16(pixels7), taps, 0);
+  int32x4_t t195 = vmlal_laneq_s16(t193, vreinterpret_s16_u16(pixels7_2), taps, 1);
+  int32x4_t t197 = vmlal_laneq_s16(t195, vreinterpret_s16_u16(pixels7_3), taps, 2);
+  uint32x4_t t199 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197), pixels7_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t201 = vmlal_laneq_u16(t199, pixels7_5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t203 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201), vreinterpret_s16_u16(pixels7_6),
+      taps, 5);
+  int32x4_t t205 = vmlal_laneq_s16(t203, vreinterpret_s16_u16(pixels7_7), taps, 6);
   uint16x4_t pixels7_8 = vld1_u16(&((const uint16_t *)(src_row11))[0]);
-  int32x4_t t207 = vmlal_n_s16(t205, vreinterpret_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t207 = vmlal_laneq_s16(t205, vreinterpret_s16_u16(pixels7_8), taps, 7);
   uint16x4_t value_sat_8 = vqrshrun_n_s32(t207, 7);
   uint16x4_t out_8 = vmin_u16(value_sat_8, t5);
   uint16x4_t t212 = vld1_u16(&((uint16_t *)(dst_row7))[0]);
@@ -665,7 +666,7 @@ void daedalus_vp9_mc_4v_avg_high__neon_rows8_x2(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 4e784fa120fe8379
+ * Class rows4 (4 <= rows <= 4), input hash 4c4d8054990ab165
  */
 static inline void one_item_vp9_mc_4v_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -684,104 +685,81 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
   int32_t t16 = (filter * 16) + my;
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above3))[0]),
       vld1_u16(&((const uint16_t *)(src_above2))[0]));
   uint16x8_t pixels0_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above1))[0]),
       vld1_u16(&((const uint16_t *)(src))[0]));
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
-  int32x4_t t19_3 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][0]);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_0), taps, 0);
+  int32x4_t t19_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_1)), taps, 0);
+  int32x4_t t19_3 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_1), taps, 0);
   uint16x8_t pixels1_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above2))[0]),
       vld1_u16(&((const uint16_t *)(src_above1))[0]));
   uint16x8_t pixels1_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[0]),
       vld1_u16(&((const uint16_t *)(src_row1))[0]));
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_2 = vmlal_n_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
-  int32x4_t t22_3 = vmlal_high_n_s16(t19_3, vreinterpretq_s16_u16(pixels1_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][1]);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_0)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+  int32x4_t t22_2 = vmlal_laneq_s16(t19_2, vget_low_s16(vreinterpretq_s16_u16(pixels1_1)), taps, 1);
+  int32x4_t t22_3 = vmlal_high_laneq_s16(t19_3, vreinterpretq_s16_u16(pixels1_1), taps, 1);
   uint16x8_t pixels2_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above1))[0]),
       vld1_u16(&((const uint16_t *)(src))[0]));
   uint16x8_t pixels2_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row1))[0]),
       vld1_u16(&((const uint16_t *)(src_row2))[0]));
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_2 = vmlal_n_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
-  int32x4_t t26_3 = vmlal_high_n_s16(t22_3, vreinterpretq_s16_u16(pixels2_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][2]);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_0)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+  int32x4_t t26_2 = vmlal_laneq_s16(t22_2, vget_low_s16(vreinterpretq_s16_u16(pixels2_1)), taps, 2);
+  int32x4_t t26_3 = vmlal_high_laneq_s16(t22_3, vreinterpretq_s16_u16(pixels2_1), taps, 2);
   uint16x8_t pixels3_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src))[0]),
       vld1_u16(&((const uint16_t *)(src_row1))[0]));
   uint16x8_t pixels3_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[0]),
       vld1_u16(&((const uint16_t *)(src_row3))[0]));
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
-  uint32x4_t t30_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][3]);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3_0),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3_0,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_2), vget_low_u16(pixels3_1),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_3), pixels3_1,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row1))[0]),
       vld1_u16(&((const uint16_t *)(src_row2))[0]));
   uint16x8_t pixels4_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row3))[0]),
       vld1_u16(&((const uint16_t *)(src_row4))[0]));
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4_0),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][4]);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4_0, (uint16_t)taps_table[daedalus_clip(t16, 0,
-      63)][4]);
-  uint32x4_t t34_2 = vmlal_n_u16(t30_2, vget_low_u16(pixels4_1),
-      (uint16_t)taps_table[daedalus_clip(t16, 0, 63)][4]);
-  uint32x4_t t34_3 = vmlal_high_n_u16(t30_3, pixels4_1, (uint16_t)taps_table[daedalus_clip(t16, 0,
-      63)][4]);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4_0), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4_0, vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_2 = vmlal_laneq_u16(t30_2, vget_low_u16(pixels4_1), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t34_3 = vmlal_high_laneq_u16(t30_3, pixels4_1, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row2))[0]),
       vld1_u16(&((const uint16_t *)(src_row3))[0]));
   uint16x8_t pixels5_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row4))[0]),
       vld1_u16(&((const uint16_t *)(src_row5))[0]));
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), (int16_t)taps_table[daedalus_clip(t16, 0,
-      63)][5]);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1),
-      vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t16, 0, 63)][5]);
-  int32x4_t t38_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_2),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), (int16_t)taps_table[daedalus_clip(t16, 0,
-      63)][5]);
-  int32x4_t t38_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_3),
-      vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t16, 0, 63)][5]);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_0)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5_0), taps, 5);
+  int32x4_t t38_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_2),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_1)), taps, 5);
+  int32x4_t t38_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_3),
+      vreinterpretq_s16_u16(pixels5_1), taps, 5);
   uint16x8_t pixels6_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row3))[0]),
       vld1_u16(&((const uint16_t *)(src_row4))[0]));
   uint16x8_t pixels6_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row5))[0]),
       vld1_u16(&((const uint16_t *)(src_row6))[0]));
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_2 = vmlal_n_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
-  int32x4_t t42_3 = vmlal_high_n_s16(t38_3, vreinterpretq_s16_u16(pixels6_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][6]);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_0)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+  int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vget_low_s16(vreinterpretq_s16_u16(pixels6_1)), taps, 6);
+  int32x4_t t42_3 = vmlal_high_laneq_s16(t38_3, vreinterpretq_s16_u16(pixels6_1), taps, 6);
   uint16x8_t pixels7_0 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row4))[0]),
       vld1_u16(&((const uint16_t *)(src_row5))[0]));
   uint16x8_t pixels7_1 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_row6))[0]),
       vld1_u16(&((const uint16_t *)(src_row7))[0]));
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7_0),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_2 = vmlal_n_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
-  int32x4_t t46_3 = vmlal_high_n_s16(t42_3, vreinterpretq_s16_u16(pixels7_1),
-      (int16_t)taps_table[daedalus_clip(t16, 0, 63)][7]);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_0)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+  int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vget_low_s16(vreinterpretq_s16_u16(pixels7_1)), taps, 7);
+  int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
   uint16x8_t t5_0 =
@@ -836,7 +814,7 @@ void daedalus_vp9_mc_4v_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash 80cd40f56df5c83f
+ * Class full, input hash fb6808bbaadbb736
  */
 static inline void one_item_vp9_mc_4v_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -846,38 +824,33 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_full(uint16_t *dst, ptrdiff
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x4_t pixels0 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
-      int32x4_t t20 = vmull_n_s16(vreinterpret_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0), taps, 0);
       uint16x4_t pixels1 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[0]);
-      int32x4_t t23 = vmlal_n_s16(t20, vreinterpret_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23 = vmlal_laneq_s16(t20, vreinterpret_s16_u16(pixels1), taps, 1);
       uint16x4_t pixels2 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[0]);
-      int32x4_t t27 = vmlal_n_s16(t23, vreinterpret_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27 = vmlal_laneq_s16(t23, vreinterpret_s16_u16(pixels2), taps, 2);
       uint16x4_t pixels3 = vld1_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31 = vmlal_n_u16(vreinterpretq_u32_s32(t27), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x4_t pixels4 = vld1_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[0]);
-      uint32x4_t t35 = vmlal_n_u16(t31, pixels4, (uint16_t)taps_table[daedalus_clip(t17, 0,
-          63)][4]);
+      uint32x4_t t35 = vmlal_laneq_u16(t31, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x4_t pixels5 = vld1_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[0]);
-      int32x4_t t39 = vmlal_n_s16(vreinterpretq_s32_u32(t35), vreinterpret_s16_u16(pixels5),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35), vreinterpret_s16_u16(pixels5),
+          taps, 5);
       uint16x4_t pixels6 = vld1_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[0]);
-      int32x4_t t43 = vmlal_n_s16(t39, vreinterpret_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43 = vmlal_laneq_s16(t39, vreinterpret_s16_u16(pixels6), taps, 6);
       uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[0]);
-      int32x4_t t47 = vmlal_n_s16(t43, vreinterpret_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47 = vmlal_laneq_s16(t43, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t47, 7);
       uint16x4_t t6 =
           vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

@@ -528,7 +528,7 @@ void daedalus_vp9_mc_8h__neon_sub4(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 31e5f680cddbae66
+ * Class rows8 (8 <= rows <= 8), input hash 092d762de234f47d
  */
 static inline void one_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -548,23 +548,18 @@ static inline void one_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_st
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t12 = (filter * 16) + mx;
-  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t12, 0, 63)][0]);
   uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
   uint8x8_t pixels0 = vld1_u8(&src[-3]);
   uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
-      (int16_t)t14);
+  int16x8_t t38 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      taps, 0);
   uint8x8_t pixels1 = vld1_u8(&src[-2]);
   uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  int16x8_t t39 = vmlaq_laneq_s16(t38, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint8x8_t pixels2 = vld1_u8(&src[-1]);
   uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  int16x8_t t40 = vmlaq_laneq_s16(t39, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint8x8_t t23 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
   uint8x8_t pixels3 = vld1_u8(&src[0]);
   uint16x8_t t41 = vmlal_u8(vreinterpretq_u16_s16(t40), pixels3, t23);
@@ -573,203 +568,203 @@ static inline void one_item_vp9_mc_8h__neon_rows8(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t42 = vmlal_u8(t41, pixels4, t26);
   uint8x8_t pixels5 = vld1_u8(&src[2]);
   uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  int16x8_t t43 = vmlaq_n_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(pixels5_2),
-      (int16_t)t29);
+  int16x8_t t43 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(pixels5_2),
+      taps, 5);
   uint8x8_t pixels6 = vld1_u8(&src[3]);
   uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  int16x8_t t44 = vmlaq_laneq_s16(t43, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint8x8_t pixels7 = vld1_u8(&src[4]);
   uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  int16x8_t t45 = vmlaq_laneq_s16(t44, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
   uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   vst1_u8(&dst[0], t48_sat);
   uint8x8_t pixels0_3 = vld1_u8(&src_row1[-3]);
   uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  int16x8_t t66 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_4),
-      (int16_t)t14);
+  int16x8_t t66 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_4),
+      taps, 0);
   uint8x8_t pixels1_3 = vld1_u8(&src_row1[-2]);
   uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  int16x8_t t67 = vmlaq_n_s16(t66, vreinterpretq_s16_u16(pixels1_4), (int16_t)t17);
+  int16x8_t t67 = vmlaq_laneq_s16(t66, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint8x8_t pixels2_3 = vld1_u8(&src_row1[-1]);
   uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  int16x8_t t68 = vmlaq_n_s16(t67, vreinterpretq_s16_u16(pixels2_4), (int16_t)t20);
+  int16x8_t t68 = vmlaq_laneq_s16(t67, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint8x8_t pixels3_2 = vld1_u8(&src_row1[0]);
   uint16x8_t t69 = vmlal_u8(vreinterpretq_u16_s16(t68), pixels3_2, t23);
   uint8x8_t pixels4_2 = vld1_u8(&src_row1[1]);
   uint16x8_t t70 = vmlal_u8(t69, pixels4_2, t26);
   uint8x8_t pixels5_3 = vld1_u8(&src_row1[2]);
   uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  int16x8_t t71 = vmlaq_n_s16(vreinterpretq_s16_u16(t70), vreinterpretq_s16_u16(pixels5_4),
-      (int16_t)t29);
+  int16x8_t t71 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t70), vreinterpretq_s16_u16(pixels5_4),
+      taps, 5);
   uint8x8_t pixels6_3 = vld1_u8(&src_row1[3]);
   uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  int16x8_t t72 = vmlaq_n_s16(t71, vreinterpretq_s16_u16(pixels6_4), (int16_t)t32);
+  int16x8_t t72 = vmlaq_laneq_s16(t71, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint8x8_t pixels7_3 = vld1_u8(&src_row1[4]);
   uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  int16x8_t t73 = vmlaq_n_s16(t72, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  int16x8_t t73 = vmlaq_laneq_s16(t72, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t t75_sat = vqsubq_u16(vreinterpretq_u16_s16(t73), k13770);
   uint8x8_t t76_sat = vqrshrn_n_u16(t75_sat, 7);
   vst1_u8(&dst_row1[0], t76_sat);
   uint8x8_t pixels0_5 = vld1_u8(&src_row2[-3]);
   uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  int16x8_t t94 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_6),
-      (int16_t)t14);
+  int16x8_t t94 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_6),
+      taps, 0);
   uint8x8_t pixels1_5 = vld1_u8(&src_row2[-2]);
   uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  int16x8_t t95 = vmlaq_n_s16(t94, vreinterpretq_s16_u16(pixels1_6), (int16_t)t17);
+  int16x8_t t95 = vmlaq_laneq_s16(t94, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint8x8_t pixels2_5 = vld1_u8(&src_row2[-1]);
   uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  int16x8_t t96 = vmlaq_n_s16(t95, vreinterpretq_s16_u16(pixels2_6), (int16_t)t20);
+  int16x8_t t96 = vmlaq_laneq_s16(t95, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint8x8_t pixels3_3 = vld1_u8(&src_row2[0]);
   uint16x8_t t97 = vmlal_u8(vreinterpretq_u16_s16(t96), pixels3_3, t23);
   uint8x8_t pixels4_3 = vld1_u8(&src_row2[1]);
   uint16x8_t t98 = vmlal_u8(t97, pixels4_3, t26);
   uint8x8_t pixels5_5 = vld1_u8(&src_row2[2]);
   uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  int16x8_t t99 = vmlaq_n_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(pixels5_6),
-      (int16_t)t29);
+  int16x8_t t99 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t98), vreinterpretq_s16_u16(pixels5_6),
+      taps, 5);
   uint8x8_t pixels6_5 = vld1_u8(&src_row2[3]);
   uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  int16x8_t t100 = vmlaq_n_s16(t99, vreinterpretq_s16_u16(pixels6_6), (int16_t)t32);
+  int16x8_t t100 = vmlaq_laneq_s16(t99, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint8x8_t pixels7_5 = vld1_u8(&src_row2[4]);
   uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  int16x8_t t101 = vmlaq_n_s16(t100, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  int16x8_t t101 = vmlaq_laneq_s16(t100, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t t103_sat = vqsubq_u16(vreinterpretq_u16_s16(t101), k13770);
   uint8x8_t t104_sat = vqrshrn_n_u16(t103_sat, 7);
   vst1_u8(&dst_row2[0], t104_sat);
   uint8x8_t pixels0_7 = vld1_u8(&src_row3[-3]);
   uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  int16x8_t t122 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_8),
-      (int16_t)t14);
+  int16x8_t t122 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_8),
+      taps, 0);
   uint8x8_t pixels1_7 = vld1_u8(&src_row3[-2]);
   uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  int16x8_t t123 = vmlaq_n_s16(t122, vreinterpretq_s16_u16(pixels1_8), (int16_t)t17);
+  int16x8_t t123 = vmlaq_laneq_s16(t122, vreinterpretq_s16_u16(pixels1_8), taps, 1);
   uint8x8_t pixels2_7 = vld1_u8(&src_row3[-1]);
   uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  int16x8_t t124 = vmlaq_n_s16(t123, vreinterpretq_s16_u16(pixels2_8), (int16_t)t20);
+  int16x8_t t124 = vmlaq_laneq_s16(t123, vreinterpretq_s16_u16(pixels2_8), taps, 2);
   uint8x8_t pixels3_4 = vld1_u8(&src_row3[0]);
   uint16x8_t t125 = vmlal_u8(vreinterpretq_u16_s16(t124), pixels3_4, t23);
   uint8x8_t pixels4_4 = vld1_u8(&src_row3[1]);
   uint16x8_t t126 = vmlal_u8(t125, pixels4_4, t26);
   uint8x8_t pixels5_7 = vld1_u8(&src_row3[2]);
   uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  int16x8_t t127 = vmlaq_n_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(pixels5_8),
-      (int16_t)t29);
+  int16x8_t t127 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t126), vreinterpretq_s16_u16(pixels5_8),
+      taps, 5);
   uint8x8_t pixels6_7 = vld1_u8(&src_row3[3]);
   uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  int16x8_t t128 = vmlaq_n_s16(t127, vreinterpretq_s16_u16(pixels6_8), (int16_t)t32);
+  int16x8_t t128 = vmlaq_laneq_s16(t127, vreinterpretq_s16_u16(pixels6_8), taps, 6);
   uint8x8_t pixels7_7 = vld1_u8(&src_row3[4]);
   uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  int16x8_t t129 = vmlaq_n_s16(t128, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  int16x8_t t129 = vmlaq_laneq_s16(t128, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t t131_sat = vqsubq_u16(vreinterpretq_u16_s16(t129), k13770);
   uint8x8_t t132_sat = vqrshrn_n_u16(t131_sat, 7);
   vst1_u8(&dst_row3[0], t132_sat);
   uint8x8_t pixels0_9 = vld1_u8(&src_row4[-3]);
   uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  int16x8_t t150 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_10),
-      (int16_t)t14);
+  int16x8_t t150 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_10), taps, 0);
   uint8x8_t pixels1_9 = vld1_u8(&src_row4[-2]);
   uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  int16x8_t t151 = vmlaq_n_s16(t150, vreinterpretq_s16_u16(pixels1_10), (int16_t)t17);
+  int16x8_t t151 = vmlaq_laneq_s16(t150, vreinterpretq_s16_u16(pixels1_10), taps, 1);
   uint8x8_t pixels2_9 = vld1_u8(&src_row4[-1]);
   uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  int16x8_t t152 = vmlaq_n_s16(t151, vreinterpretq_s16_u16(pixels2_10), (int16_t)t20);
+  int16x8_t t152 = vmlaq_laneq_s16(t151, vreinterpretq_s16_u16(pixels2_10), taps, 2);
   uint8x8_t pixels3_5 = vld1_u8(&src_row4[0]);
   uint16x8_t t153 = vmlal_u8(vreinterpretq_u16_s16(t152), pixels3_5, t23);
   uint8x8_t pixels4_5 = vld1_u8(&src_row4[1]);
   uint16x8_t t154 = vmlal_u8(t153, pixels4_5, t26);
   uint8x8_t pixels5_9 = vld1_u8(&src_row4[2]);
   uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  int16x8_t t155 = vmlaq_n_s16(vreinterpretq_s16_u16(t154), vreinterpretq_s16_u16(pixels5_10),
-      (int16_t)t29);
+  int16x8_t t155 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t154), vreinterpretq_s16_u16(pixels5_10),
+      taps, 5);
   uint8x8_t pixels6_9 = vld1_u8(&src_row4[3]);
   uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  int16x8_t t156 = vmlaq_n_s16(t155, vreinterpretq_s16_u16(pixels6_10), (int16_t)t32);
+  int16x8_t t156 = vmlaq_laneq_s16(t155, vreinterpretq_s16_u16(pixels6_10), taps, 6);
   uint8x8_t pixels7_9 = vld1_u8(&src_row4[4]);
   uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  int16x8_t t157 = vmlaq_n_s16(t156, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
+  int16x8_t t157 = vmlaq_laneq_s16(t156, vreinterpretq_s16_u16(pixels7_10), taps, 7);
   uint16x8_t t159_sat = vqsubq_u16(vreinterpretq_u16_s16(t157), k13770);
   uint8x8_t t160_sat = vqrshrn_n_u16(t159_sat, 7);
   vst1_u8(&dst_row4[0], t160_sat);
   uint8x8_t pixels0_11 = vld1_u8(&src_row5[-3]);
   uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  int16x8_t t178 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_12),
-      (int16_t)t14);
+  int16x8_t t178 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_12), taps, 0);
   uint8x8_t pixels1_11 = vld1_u8(&src_row5[-2]);
   uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  int16x8_t t179 = vmlaq_n_s16(t178, vreinterpretq_s16_u16(pixels1_12), (int16_t)t17);
+  int16x8_t t179 = vmlaq_laneq_s16(t178, vreinterpretq_s16_u16(pixels1_12), taps, 1);
   uint8x8_t pixels2_11 = vld1_u8(&src_row5[-1]);
   uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  int16x8_t t180 = vmlaq_n_s16(t179, vreinterpretq_s16_u16(pixels2_12), (int16_t)t20);
+  int16x8_t t180 = vmlaq_laneq_s16(t179, vreinterpretq_s16_u16(pixels2_12), taps, 2);
   uint8x8_t pixels3_6 = vld1_u8(&src_row5[0]);
   uint16x8_t t181 = vmlal_u8(vreinterpretq_u16_s16(t180), pixels3_6, t23);
   uint8x8_t pixels4_6 = vld1_u8(&src_row5[1]);
   uint16x8_t t182 = vmlal_u8(t181, pixels4_6, t26);
   uint8x8_t pixels5_11 = vld1_u8(&src_row5[2]);
   uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  int16x8_t t183 = vmlaq_n_s16(vreinterpretq_s16_u16(t182), vreinterpretq_s16_u16(pixels5_12),
-      (int16_t)t29);
+  int16x8_t t183 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t182), vreinterpretq_s16_u16(pixels5_12),
+      taps, 5);
   uint8x8_t pixels6_11 = vld1_u8(&src_row5[3]);
   uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  int16x8_t t184 = vmlaq_n_s16(t183, vreinterpretq_s16_u16(pixels6_12), (int16_t)t32);
+  int16x8_t t184 = vmlaq_laneq_s16(t183, vreinterpretq_s16_u16(pixels6_12), taps, 6);
   uint8x8_t pixels7_11 = vld1_u8(&src_row5[4]);
   uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  int16x8_t t185 = vmlaq_n_s16(t184, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
+  int16x8_t t185 = vmlaq_laneq_s16(t184, vreinterpretq_s16_u16(pixels7_12), taps, 7);
   uint16x8_t t187_sat = vqsubq_u16(vreinterpretq_u16_s16(t185), k13770);
   uint8x8_t t188_sat = vqrshrn_n_u16(t187_sat, 7);
   vst1_u8(&dst_row5[0], t188_sat);
   uint8x8_t pixels0_13 = vld1_u8(&src_row6[-3]);
   uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  int16x8_t t206 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_14),
-      (int16_t)t14);
+  int16x8_t t206 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_14), taps, 0);
   uint8x8_t pixels1_13 = vld1_u8(&src_row6[-2]);
   uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  int16x8_t t207 = vmlaq_n_s16(t206, vreinterpretq_s16_u16(pixels1_14), (int16_t)t17);
+  int16x8_t t207 = vmlaq_laneq_s16(t206, vreinterpretq_s16_u16(pixels1_14), taps, 1);
   uint8x8_t pixels2_13 = vld1_u8(&src_row6[-1]);
   uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  int16x8_t t208 = vmlaq_n_s16(t207, vreinterpretq_s16_u16(pixels2_14), (int16_t)t20);
+  int16x8_t t208 = vmlaq_laneq_s16(t207, vreinterpretq_s16_u16(pixels2_14), taps, 2);
   uint8x8_t pixels3_7 = vld1_u8(&src_row6[0]);
   uint16x8_t t209 = vmlal_u8(vreinterpretq_u16_s16(t208), pixels3_7, t23);
   uint8x8_t pixels4_7 = vld1_u8(&src_row6[1]);
   uint16x8_t t210 = vmlal_u8(t209, pixels4_7, t26);
   uint8x8_t pixels5_13 = vld1_u8(&src_row6[2]);
   uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  int16x8_t t211 = vmlaq_n_s16(vreinterpretq_s16_u16(t210), vreinterpretq_s16_u16(pixels5_14),
-      (int16_t)t29);
+  int16x8_t t211 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t210), vreinterpretq_s16_u16(pixels5_14),
+      taps, 5);
   uint8x8_t pixels6_13 = vld1_u8(&src_row6[3]);
   uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  int16x8_t t212 = vmlaq_n_s16(t211, vreinterpretq_s16_u16(pixels6_14), (int16_t)t32);
+  int16x8_t t212 = vmlaq_laneq_s16(t211, vreinterpretq_s16_u16(pixels6_14), taps, 6);
   uint8x8_t pixels7_13 = vld1_u8(&src_row6[4]);
   uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  int16x8_t t213 = vmlaq_n_s16(t212, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
+  int16x8_t t213 = vmlaq_laneq_s16(t212, vreinterpretq_s16_u16(pixels7_14), taps, 7);
   uint16x8_t t215_sat = vqsubq_u16(vreinterpretq_u16_s16(t213), k13770);
   uint8x8_t t216_sat = vqrshrn_n_u16(t215_sat, 7);
   vst1_u8(&dst_row6[0], t216_sat);
   uint8x8_t pixels0_15 = vld1_u8(&src_row7[-3]);
   uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  int16x8_t t234 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_16),
-      (int16_t)t14);
+  int16x8_t t234 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_16), taps, 0);
   uint8x8_t pixels1_15 = vld1_u8(&src_row7[-2]);
   uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  int16x8_t t235 = vmlaq_n_s16(t234, vreinterpretq_s16_u16(pixels1_16), (int16_t)t17);
+  int16x8_t t235 = vmlaq_laneq_s16(t234, vreinterpretq_s16_u16(pixels1_16), taps, 1);
   uint8x8_t pixels2_15 = vld1_u8(&src_row7[-1]);
   uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  int16x8_t t236 = vmlaq_n_s16(t235, vreinterpretq_s16_u16(pixels2_16), (int16_t)t20);
+  int16x8_t t236 = vmlaq_laneq_s16(t235, vreinterpretq_s16_u16(pixels2_16), taps, 2);
   uint8x8_t pixels3_8 = vld1_u8(&src_row7[0]);
   uint16x8_t t237 = vmlal_u8(vreinterpretq_u16_s16(t236), pixels3_8, t23);
   uint8x8_t pixels4_8 = vld1_u8(&src_row7[1]);
   uint16x8_t t238 = vmlal_u8(t237, pixels4_8, t26);
   uint8x8_t pixels5_15 = vld1_u8(&src_row7[2]);
   uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  int16x8_t t239 = vmlaq_n_s16(vreinterpretq_s16_u16(t238), vreinterpretq_s16_u16(pixels5_16),
-      (int16_t)t29);
+  int16x8_t t239 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t238), vreinterpretq_s16_u16(pixels5_16),
+      taps, 5);
   uint8x8_t pixels6_15 = vld1_u8(&src_row7[3]);
   uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  int16x8_t t240 = vmlaq_n_s16(t239, vreinterpretq_s16_u16(pixels6_16), (int16_t)t32);
+  int16x8_t t240 = vmlaq_laneq_s16(t239, vreinterpretq_s16_u16(pixels6_16), taps, 6);
   uint8x8_t pixels7_15 = vld1_u8(&src_row7[4]);
   uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  int16x8_t t241 = vmlaq_n_s16(t240, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
+  int16x8_t t241 = vmlaq_laneq_s16(t240, vreinterpretq_s16_u16(pixels7_16), taps, 7);
   uint16x8_t t243_sat = vqsubq_u16(vreinterpretq_u16_s16(t241), k13770);
   uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
   vst1_u8(&dst_row7[0], t244_sat);
@@ -814,7 +809,7 @@ void daedalus_vp9_mc_8h__neon_rows8(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class full, input hash 516722cfc438d7be
+ * Class full, input hash 6c79b52788fcbed2
  */
 static inline void one_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
@@ -823,19 +818,18 @@ static inline void one_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_str
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t13 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint8x8_t pixels0 = vld1_u8(&src[y * src_stride - 3]);
       uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_2), taps, 0);
       uint8x8_t pixels1 = vld1_u8(&src[y * src_stride - 2]);
       uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int16x8_t t40 = vmlaq_laneq_s16(t39, vreinterpretq_s16_u16(pixels1_2), taps, 1);
       uint8x8_t pixels2 = vld1_u8(&src[y * src_stride - 1]);
       uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int16x8_t t41 = vmlaq_laneq_s16(t40, vreinterpretq_s16_u16(pixels2_2), taps, 2);
       uint8x8_t t24 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
       uint16x8_t t42 = vmlal_u8(vreinterpretq_u16_s16(t41), pixels3, t24);
@@ -844,16 +838,14 @@ static inline void one_item_vp9_mc_8h__neon_full(uint8_t *dst, ptrdiff_t dst_str
       uint16x8_t t43 = vmlal_u8(t42, pixels4, t27);
       uint8x8_t pixels5 = vld1_u8(&src[y * src_stride + 2]);
       uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      int16x8_t t44 = vmlaq_n_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
+          taps, 5);
       uint8x8_t pixels6 = vld1_u8(&src[y * src_stride + 3]);
       uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int16x8_t t45 = vmlaq_laneq_s16(t44, vreinterpretq_s16_u16(pixels6_2), taps, 6);
       uint8x8_t pixels7 = vld1_u8(&src[y * src_stride + 4]);
       uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int16x8_t t46 = vmlaq_laneq_s16(t45, vreinterpretq_s16_u16(pixels7_2), taps, 7);
       uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
       uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
       vst1_u8(&dst[y * dst_stride], t49_sat);

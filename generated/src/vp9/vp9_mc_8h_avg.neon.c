@@ -552,7 +552,7 @@ void daedalus_vp9_mc_8h_avg__neon_sub4(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 34410c08daa18dc7
+ * Class rows8 (8 <= rows <= 8), input hash df351826abbccdc1
  */
 static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx) {
@@ -572,23 +572,18 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   uint8_t *const dst_row7 = dst_row6 + dst_stride;
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t12 = (filter * 16) + mx;
-  int32_t t14 = taps_table[daedalus_clip(t12, 0, 63)][0];
-  int32_t t17 = taps_table[daedalus_clip(t12, 0, 63)][1];
-  int32_t t20 = taps_table[daedalus_clip(t12, 0, 63)][2];
-  int32_t t29 = taps_table[daedalus_clip(t12, 0, 63)][5];
-  int32_t t32 = taps_table[daedalus_clip(t12, 0, 63)][6];
-  int32_t t35 = taps_table[daedalus_clip(t12, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t12, 0, 63)][0]);
   uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
   uint8x8_t pixels0 = vld1_u8(&src[-3]);
   uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-  int16x8_t t38 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
-      (int16_t)t14);
+  int16x8_t t38 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
+      taps, 0);
   uint8x8_t pixels1 = vld1_u8(&src[-2]);
   uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-  int16x8_t t39 = vmlaq_n_s16(t38, vreinterpretq_s16_u16(pixels1_2), (int16_t)t17);
+  int16x8_t t39 = vmlaq_laneq_s16(t38, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint8x8_t pixels2 = vld1_u8(&src[-1]);
   uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-  int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels2_2), (int16_t)t20);
+  int16x8_t t40 = vmlaq_laneq_s16(t39, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint8x8_t t23 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12, 0, 63)][3]));
   uint8x8_t pixels3 = vld1_u8(&src[0]);
   uint16x8_t t41 = vmlal_u8(vreinterpretq_u16_s16(t40), pixels3, t23);
@@ -597,14 +592,14 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   uint16x8_t t42 = vmlal_u8(t41, pixels4, t26);
   uint8x8_t pixels5 = vld1_u8(&src[2]);
   uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-  int16x8_t t43 = vmlaq_n_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(pixels5_2),
-      (int16_t)t29);
+  int16x8_t t43 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t42), vreinterpretq_s16_u16(pixels5_2),
+      taps, 5);
   uint8x8_t pixels6 = vld1_u8(&src[3]);
   uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-  int16x8_t t44 = vmlaq_n_s16(t43, vreinterpretq_s16_u16(pixels6_2), (int16_t)t32);
+  int16x8_t t44 = vmlaq_laneq_s16(t43, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint8x8_t pixels7 = vld1_u8(&src[4]);
   uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-  int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels7_2), (int16_t)t35);
+  int16x8_t t45 = vmlaq_laneq_s16(t44, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t t47_sat = vqsubq_u16(vreinterpretq_u16_s16(t45), k13770);
   uint8x8_t t48_sat = vqrshrn_n_u16(t47_sat, 7);
   uint8x8_t t50 = vld1_u8(&dst[0]);
@@ -612,28 +607,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst[0], t52);
   uint8x8_t pixels0_3 = vld1_u8(&src_row1[-3]);
   uint16x8_t pixels0_4 = vmovl_u8(pixels0_3);
-  int16x8_t t69 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_4),
-      (int16_t)t14);
+  int16x8_t t69 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_4),
+      taps, 0);
   uint8x8_t pixels1_3 = vld1_u8(&src_row1[-2]);
   uint16x8_t pixels1_4 = vmovl_u8(pixels1_3);
-  int16x8_t t70 = vmlaq_n_s16(t69, vreinterpretq_s16_u16(pixels1_4), (int16_t)t17);
+  int16x8_t t70 = vmlaq_laneq_s16(t69, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint8x8_t pixels2_3 = vld1_u8(&src_row1[-1]);
   uint16x8_t pixels2_4 = vmovl_u8(pixels2_3);
-  int16x8_t t71 = vmlaq_n_s16(t70, vreinterpretq_s16_u16(pixels2_4), (int16_t)t20);
+  int16x8_t t71 = vmlaq_laneq_s16(t70, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint8x8_t pixels3_2 = vld1_u8(&src_row1[0]);
   uint16x8_t t72 = vmlal_u8(vreinterpretq_u16_s16(t71), pixels3_2, t23);
   uint8x8_t pixels4_2 = vld1_u8(&src_row1[1]);
   uint16x8_t t73 = vmlal_u8(t72, pixels4_2, t26);
   uint8x8_t pixels5_3 = vld1_u8(&src_row1[2]);
   uint16x8_t pixels5_4 = vmovl_u8(pixels5_3);
-  int16x8_t t74 = vmlaq_n_s16(vreinterpretq_s16_u16(t73), vreinterpretq_s16_u16(pixels5_4),
-      (int16_t)t29);
+  int16x8_t t74 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t73), vreinterpretq_s16_u16(pixels5_4),
+      taps, 5);
   uint8x8_t pixels6_3 = vld1_u8(&src_row1[3]);
   uint16x8_t pixels6_4 = vmovl_u8(pixels6_3);
-  int16x8_t t75 = vmlaq_n_s16(t74, vreinterpretq_s16_u16(pixels6_4), (int16_t)t32);
+  int16x8_t t75 = vmlaq_laneq_s16(t74, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint8x8_t pixels7_3 = vld1_u8(&src_row1[4]);
   uint16x8_t pixels7_4 = vmovl_u8(pixels7_3);
-  int16x8_t t76 = vmlaq_n_s16(t75, vreinterpretq_s16_u16(pixels7_4), (int16_t)t35);
+  int16x8_t t76 = vmlaq_laneq_s16(t75, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t t78_sat = vqsubq_u16(vreinterpretq_u16_s16(t76), k13770);
   uint8x8_t t79_sat = vqrshrn_n_u16(t78_sat, 7);
   uint8x8_t t81 = vld1_u8(&dst_row1[0]);
@@ -641,28 +636,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row1[0], t83);
   uint8x8_t pixels0_5 = vld1_u8(&src_row2[-3]);
   uint16x8_t pixels0_6 = vmovl_u8(pixels0_5);
-  int16x8_t t100 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_6),
-      (int16_t)t14);
+  int16x8_t t100 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_6),
+      taps, 0);
   uint8x8_t pixels1_5 = vld1_u8(&src_row2[-2]);
   uint16x8_t pixels1_6 = vmovl_u8(pixels1_5);
-  int16x8_t t101 = vmlaq_n_s16(t100, vreinterpretq_s16_u16(pixels1_6), (int16_t)t17);
+  int16x8_t t101 = vmlaq_laneq_s16(t100, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint8x8_t pixels2_5 = vld1_u8(&src_row2[-1]);
   uint16x8_t pixels2_6 = vmovl_u8(pixels2_5);
-  int16x8_t t102 = vmlaq_n_s16(t101, vreinterpretq_s16_u16(pixels2_6), (int16_t)t20);
+  int16x8_t t102 = vmlaq_laneq_s16(t101, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint8x8_t pixels3_3 = vld1_u8(&src_row2[0]);
   uint16x8_t t103 = vmlal_u8(vreinterpretq_u16_s16(t102), pixels3_3, t23);
   uint8x8_t pixels4_3 = vld1_u8(&src_row2[1]);
   uint16x8_t t104 = vmlal_u8(t103, pixels4_3, t26);
   uint8x8_t pixels5_5 = vld1_u8(&src_row2[2]);
   uint16x8_t pixels5_6 = vmovl_u8(pixels5_5);
-  int16x8_t t105 = vmlaq_n_s16(vreinterpretq_s16_u16(t104), vreinterpretq_s16_u16(pixels5_6),
-      (int16_t)t29);
+  int16x8_t t105 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t104), vreinterpretq_s16_u16(pixels5_6),
+      taps, 5);
   uint8x8_t pixels6_5 = vld1_u8(&src_row2[3]);
   uint16x8_t pixels6_6 = vmovl_u8(pixels6_5);
-  int16x8_t t106 = vmlaq_n_s16(t105, vreinterpretq_s16_u16(pixels6_6), (int16_t)t32);
+  int16x8_t t106 = vmlaq_laneq_s16(t105, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint8x8_t pixels7_5 = vld1_u8(&src_row2[4]);
   uint16x8_t pixels7_6 = vmovl_u8(pixels7_5);
-  int16x8_t t107 = vmlaq_n_s16(t106, vreinterpretq_s16_u16(pixels7_6), (int16_t)t35);
+  int16x8_t t107 = vmlaq_laneq_s16(t106, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t t109_sat = vqsubq_u16(vreinterpretq_u16_s16(t107), k13770);
   uint8x8_t t110_sat = vqrshrn_n_u16(t109_sat, 7);
   uint8x8_t t112 = vld1_u8(&dst_row2[0]);
@@ -670,28 +665,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row2[0], t114);
   uint8x8_t pixels0_7 = vld1_u8(&src_row3[-3]);
   uint16x8_t pixels0_8 = vmovl_u8(pixels0_7);
-  int16x8_t t131 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_8),
-      (int16_t)t14);
+  int16x8_t t131 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_8),
+      taps, 0);
   uint8x8_t pixels1_7 = vld1_u8(&src_row3[-2]);
   uint16x8_t pixels1_8 = vmovl_u8(pixels1_7);
-  int16x8_t t132 = vmlaq_n_s16(t131, vreinterpretq_s16_u16(pixels1_8), (int16_t)t17);
+  int16x8_t t132 = vmlaq_laneq_s16(t131, vreinterpretq_s16_u16(pixels1_8), taps, 1);
   uint8x8_t pixels2_7 = vld1_u8(&src_row3[-1]);
   uint16x8_t pixels2_8 = vmovl_u8(pixels2_7);
-  int16x8_t t133 = vmlaq_n_s16(t132, vreinterpretq_s16_u16(pixels2_8), (int16_t)t20);
+  int16x8_t t133 = vmlaq_laneq_s16(t132, vreinterpretq_s16_u16(pixels2_8), taps, 2);
   uint8x8_t pixels3_4 = vld1_u8(&src_row3[0]);
   uint16x8_t t134 = vmlal_u8(vreinterpretq_u16_s16(t133), pixels3_4, t23);
   uint8x8_t pixels4_4 = vld1_u8(&src_row3[1]);
   uint16x8_t t135 = vmlal_u8(t134, pixels4_4, t26);
   uint8x8_t pixels5_7 = vld1_u8(&src_row3[2]);
   uint16x8_t pixels5_8 = vmovl_u8(pixels5_7);
-  int16x8_t t136 = vmlaq_n_s16(vreinterpretq_s16_u16(t135), vreinterpretq_s16_u16(pixels5_8),
-      (int16_t)t29);
+  int16x8_t t136 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t135), vreinterpretq_s16_u16(pixels5_8),
+      taps, 5);
   uint8x8_t pixels6_7 = vld1_u8(&src_row3[3]);
   uint16x8_t pixels6_8 = vmovl_u8(pixels6_7);
-  int16x8_t t137 = vmlaq_n_s16(t136, vreinterpretq_s16_u16(pixels6_8), (int16_t)t32);
+  int16x8_t t137 = vmlaq_laneq_s16(t136, vreinterpretq_s16_u16(pixels6_8), taps, 6);
   uint8x8_t pixels7_7 = vld1_u8(&src_row3[4]);
   uint16x8_t pixels7_8 = vmovl_u8(pixels7_7);
-  int16x8_t t138 = vmlaq_n_s16(t137, vreinterpretq_s16_u16(pixels7_8), (int16_t)t35);
+  int16x8_t t138 = vmlaq_laneq_s16(t137, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t t140_sat = vqsubq_u16(vreinterpretq_u16_s16(t138), k13770);
   uint8x8_t t141_sat = vqrshrn_n_u16(t140_sat, 7);
   uint8x8_t t143 = vld1_u8(&dst_row3[0]);
@@ -699,28 +694,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row3[0], t145);
   uint8x8_t pixels0_9 = vld1_u8(&src_row4[-3]);
   uint16x8_t pixels0_10 = vmovl_u8(pixels0_9);
-  int16x8_t t162 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_10),
-      (int16_t)t14);
+  int16x8_t t162 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_10), taps, 0);
   uint8x8_t pixels1_9 = vld1_u8(&src_row4[-2]);
   uint16x8_t pixels1_10 = vmovl_u8(pixels1_9);
-  int16x8_t t163 = vmlaq_n_s16(t162, vreinterpretq_s16_u16(pixels1_10), (int16_t)t17);
+  int16x8_t t163 = vmlaq_laneq_s16(t162, vreinterpretq_s16_u16(pixels1_10), taps, 1);
   uint8x8_t pixels2_9 = vld1_u8(&src_row4[-1]);
   uint16x8_t pixels2_10 = vmovl_u8(pixels2_9);
-  int16x8_t t164 = vmlaq_n_s16(t163, vreinterpretq_s16_u16(pixels2_10), (int16_t)t20);
+  int16x8_t t164 = vmlaq_laneq_s16(t163, vreinterpretq_s16_u16(pixels2_10), taps, 2);
   uint8x8_t pixels3_5 = vld1_u8(&src_row4[0]);
   uint16x8_t t165 = vmlal_u8(vreinterpretq_u16_s16(t164), pixels3_5, t23);
   uint8x8_t pixels4_5 = vld1_u8(&src_row4[1]);
   uint16x8_t t166 = vmlal_u8(t165, pixels4_5, t26);
   uint8x8_t pixels5_9 = vld1_u8(&src_row4[2]);
   uint16x8_t pixels5_10 = vmovl_u8(pixels5_9);
-  int16x8_t t167 = vmlaq_n_s16(vreinterpretq_s16_u16(t166), vreinterpretq_s16_u16(pixels5_10),
-      (int16_t)t29);
+  int16x8_t t167 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t166), vreinterpretq_s16_u16(pixels5_10),
+      taps, 5);
   uint8x8_t pixels6_9 = vld1_u8(&src_row4[3]);
   uint16x8_t pixels6_10 = vmovl_u8(pixels6_9);
-  int16x8_t t168 = vmlaq_n_s16(t167, vreinterpretq_s16_u16(pixels6_10), (int16_t)t32);
+  int16x8_t t168 = vmlaq_laneq_s16(t167, vreinterpretq_s16_u16(pixels6_10), taps, 6);
   uint8x8_t pixels7_9 = vld1_u8(&src_row4[4]);
   uint16x8_t pixels7_10 = vmovl_u8(pixels7_9);
-  int16x8_t t169 = vmlaq_n_s16(t168, vreinterpretq_s16_u16(pixels7_10), (int16_t)t35);
+  int16x8_t t169 = vmlaq_laneq_s16(t168, vreinterpretq_s16_u16(pixels7_10), taps, 7);
   uint16x8_t t171_sat = vqsubq_u16(vreinterpretq_u16_s16(t169), k13770);
   uint8x8_t t172_sat = vqrshrn_n_u16(t171_sat, 7);
   uint8x8_t t174 = vld1_u8(&dst_row4[0]);
@@ -728,28 +723,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row4[0], t176);
   uint8x8_t pixels0_11 = vld1_u8(&src_row5[-3]);
   uint16x8_t pixels0_12 = vmovl_u8(pixels0_11);
-  int16x8_t t193 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_12),
-      (int16_t)t14);
+  int16x8_t t193 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_12), taps, 0);
   uint8x8_t pixels1_11 = vld1_u8(&src_row5[-2]);
   uint16x8_t pixels1_12 = vmovl_u8(pixels1_11);
-  int16x8_t t194 = vmlaq_n_s16(t193, vreinterpretq_s16_u16(pixels1_12), (int16_t)t17);
+  int16x8_t t194 = vmlaq_laneq_s16(t193, vreinterpretq_s16_u16(pixels1_12), taps, 1);
   uint8x8_t pixels2_11 = vld1_u8(&src_row5[-1]);
   uint16x8_t pixels2_12 = vmovl_u8(pixels2_11);
-  int16x8_t t195 = vmlaq_n_s16(t194, vreinterpretq_s16_u16(pixels2_12), (int16_t)t20);
+  int16x8_t t195 = vmlaq_laneq_s16(t194, vreinterpretq_s16_u16(pixels2_12), taps, 2);
   uint8x8_t pixels3_6 = vld1_u8(&src_row5[0]);
   uint16x8_t t196 = vmlal_u8(vreinterpretq_u16_s16(t195), pixels3_6, t23);
   uint8x8_t pixels4_6 = vld1_u8(&src_row5[1]);
   uint16x8_t t197 = vmlal_u8(t196, pixels4_6, t26);
   uint8x8_t pixels5_11 = vld1_u8(&src_row5[2]);
   uint16x8_t pixels5_12 = vmovl_u8(pixels5_11);
-  int16x8_t t198 = vmlaq_n_s16(vreinterpretq_s16_u16(t197), vreinterpretq_s16_u16(pixels5_12),
-      (int16_t)t29);
+  int16x8_t t198 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t197), vreinterpretq_s16_u16(pixels5_12),
+      taps, 5);
   uint8x8_t pixels6_11 = vld1_u8(&src_row5[3]);
   uint16x8_t pixels6_12 = vmovl_u8(pixels6_11);
-  int16x8_t t199 = vmlaq_n_s16(t198, vreinterpretq_s16_u16(pixels6_12), (int16_t)t32);
+  int16x8_t t199 = vmlaq_laneq_s16(t198, vreinterpretq_s16_u16(pixels6_12), taps, 6);
   uint8x8_t pixels7_11 = vld1_u8(&src_row5[4]);
   uint16x8_t pixels7_12 = vmovl_u8(pixels7_11);
-  int16x8_t t200 = vmlaq_n_s16(t199, vreinterpretq_s16_u16(pixels7_12), (int16_t)t35);
+  int16x8_t t200 = vmlaq_laneq_s16(t199, vreinterpretq_s16_u16(pixels7_12), taps, 7);
   uint16x8_t t202_sat = vqsubq_u16(vreinterpretq_u16_s16(t200), k13770);
   uint8x8_t t203_sat = vqrshrn_n_u16(t202_sat, 7);
   uint8x8_t t205 = vld1_u8(&dst_row5[0]);
@@ -757,28 +752,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row5[0], t207);
   uint8x8_t pixels0_13 = vld1_u8(&src_row6[-3]);
   uint16x8_t pixels0_14 = vmovl_u8(pixels0_13);
-  int16x8_t t224 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_14),
-      (int16_t)t14);
+  int16x8_t t224 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_14), taps, 0);
   uint8x8_t pixels1_13 = vld1_u8(&src_row6[-2]);
   uint16x8_t pixels1_14 = vmovl_u8(pixels1_13);
-  int16x8_t t225 = vmlaq_n_s16(t224, vreinterpretq_s16_u16(pixels1_14), (int16_t)t17);
+  int16x8_t t225 = vmlaq_laneq_s16(t224, vreinterpretq_s16_u16(pixels1_14), taps, 1);
   uint8x8_t pixels2_13 = vld1_u8(&src_row6[-1]);
   uint16x8_t pixels2_14 = vmovl_u8(pixels2_13);
-  int16x8_t t226 = vmlaq_n_s16(t225, vreinterpretq_s16_u16(pixels2_14), (int16_t)t20);
+  int16x8_t t226 = vmlaq_laneq_s16(t225, vreinterpretq_s16_u16(pixels2_14), taps, 2);
   uint8x8_t pixels3_7 = vld1_u8(&src_row6[0]);
   uint16x8_t t227 = vmlal_u8(vreinterpretq_u16_s16(t226), pixels3_7, t23);
   uint8x8_t pixels4_7 = vld1_u8(&src_row6[1]);
   uint16x8_t t228 = vmlal_u8(t227, pixels4_7, t26);
   uint8x8_t pixels5_13 = vld1_u8(&src_row6[2]);
   uint16x8_t pixels5_14 = vmovl_u8(pixels5_13);
-  int16x8_t t229 = vmlaq_n_s16(vreinterpretq_s16_u16(t228), vreinterpretq_s16_u16(pixels5_14),
-      (int16_t)t29);
+  int16x8_t t229 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t228), vreinterpretq_s16_u16(pixels5_14),
+      taps, 5);
   uint8x8_t pixels6_13 = vld1_u8(&src_row6[3]);
   uint16x8_t pixels6_14 = vmovl_u8(pixels6_13);
-  int16x8_t t230 = vmlaq_n_s16(t229, vreinterpretq_s16_u16(pixels6_14), (int16_t)t32);
+  int16x8_t t230 = vmlaq_laneq_s16(t229, vreinterpretq_s16_u16(pixels6_14), taps, 6);
   uint8x8_t pixels7_13 = vld1_u8(&src_row6[4]);
   uint16x8_t pixels7_14 = vmovl_u8(pixels7_13);
-  int16x8_t t231 = vmlaq_n_s16(t230, vreinterpretq_s16_u16(pixels7_14), (int16_t)t35);
+  int16x8_t t231 = vmlaq_laneq_s16(t230, vreinterpretq_s16_u16(pixels7_14), taps, 7);
   uint16x8_t t233_sat = vqsubq_u16(vreinterpretq_u16_s16(t231), k13770);
   uint8x8_t t234_sat = vqrshrn_n_u16(t233_sat, 7);
   uint8x8_t t236 = vld1_u8(&dst_row6[0]);
@@ -786,28 +781,28 @@ static inline void one_item_vp9_mc_8h_avg__neon_rows8(uint8_t *dst, ptrdiff_t ds
   vst1_u8(&dst_row6[0], t238);
   uint8x8_t pixels0_15 = vld1_u8(&src_row7[-3]);
   uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
-  int16x8_t t255 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_16),
-      (int16_t)t14);
+  int16x8_t t255 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+      vreinterpretq_s16_u16(pixels0_16), taps, 0);
   uint8x8_t pixels1_15 = vld1_u8(&src_row7[-2]);
   uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-  int16x8_t t256 = vmlaq_n_s16(t255, vreinterpretq_s16_u16(pixels1_16), (int16_t)t17);
+  int16x8_t t256 = vmlaq_laneq_s16(t255, vreinterpretq_s16_u16(pixels1_16), taps, 1);
   uint8x8_t pixels2_15 = vld1_u8(&src_row7[-1]);
   uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-  int16x8_t t257 = vmlaq_n_s16(t256, vreinterpretq_s16_u16(pixels2_16), (int16_t)t20);
+  int16x8_t t257 = vmlaq_laneq_s16(t256, vreinterpretq_s16_u16(pixels2_16), taps, 2);
   uint8x8_t pixels3_8 = vld1_u8(&src_row7[0]);
   uint16x8_t t258 = vmlal_u8(vreinterpretq_u16_s16(t257), pixels3_8, t23);
   uint8x8_t pixels4_8 = vld1_u8(&src_row7[1]);
   uint16x8_t t259 = vmlal_u8(t258, pixels4_8, t26);
   uint8x8_t pixels5_15 = vld1_u8(&src_row7[2]);
   uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-  int16x8_t t260 = vmlaq_n_s16(vreinterpretq_s16_u16(t259), vreinterpretq_s16_u16(pixels5_16),
-      (int16_t)t29);
+  int16x8_t t260 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t259), vreinterpretq_s16_u16(pixels5_16),
+      taps, 5);
   uint8x8_t pixels6_15 = vld1_u8(&src_row7[3]);
   uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-  int16x8_t t261 = vmlaq_n_s16(t260, vreinterpretq_s16_u16(pixels6_16), (int16_t)t32);
+  int16x8_t t261 = vmlaq_laneq_s16(t260, vreinterpretq_s16_u16(pixels6_16), taps, 6);
   uint8x8_t pixels7_15 = vld1_u8(&src_row7[4]);
   uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-  int16x8_t t262 = vmlaq_n_s16(t261, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35);
+  int16x8_t t262 = vmlaq_laneq_s16(t261, vreinterpretq_s16_u16(pixels7_16), taps, 7);
   uint16x8_t t264_sat = vqsubq_u16(vreinterpretq_u16_s16(t262), k13770);
   uint8x8_t t265_sat = vqrshrn_n_u16(t264_sat, 7);
   uint8x8_t t267 = vld1_u8(&dst_row7[0]);
@@ -855,7 +850,7 @@ void daedalus_vp9_mc_8h_avg__neon_rows8(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class full, input hash 723d04b59db62d4f
+ * Class full, input hash 71883405e8295a37
  */
 static inline void one_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows) {
@@ -864,19 +859,18 @@ static inline void one_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t13 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint8x8_t pixels0 = vld1_u8(&src[y * src_stride - 3]);
       uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_2), taps, 0);
       uint8x8_t pixels1 = vld1_u8(&src[y * src_stride - 2]);
       uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int16x8_t t40 = vmlaq_laneq_s16(t39, vreinterpretq_s16_u16(pixels1_2), taps, 1);
       uint8x8_t pixels2 = vld1_u8(&src[y * src_stride - 1]);
       uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int16x8_t t41 = vmlaq_laneq_s16(t40, vreinterpretq_s16_u16(pixels2_2), taps, 2);
       uint8x8_t t24 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
       uint16x8_t t42 = vmlal_u8(vreinterpretq_u16_s16(t41), pixels3, t24);
@@ -885,16 +879,14 @@ static inline void one_item_vp9_mc_8h_avg__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t t43 = vmlal_u8(t42, pixels4, t27);
       uint8x8_t pixels5 = vld1_u8(&src[y * src_stride + 2]);
       uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      int16x8_t t44 = vmlaq_n_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
+          taps, 5);
       uint8x8_t pixels6 = vld1_u8(&src[y * src_stride + 3]);
       uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int16x8_t t45 = vmlaq_laneq_s16(t44, vreinterpretq_s16_u16(pixels6_2), taps, 6);
       uint8x8_t pixels7 = vld1_u8(&src[y * src_stride + 4]);
       uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int16x8_t t46 = vmlaq_laneq_s16(t45, vreinterpretq_s16_u16(pixels7_2), taps, 7);
       uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
       uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
       uint8x8_t t51 = vld1_u8(&dst[y * dst_stride]);

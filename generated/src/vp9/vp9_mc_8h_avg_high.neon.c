@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 4e2af876cae68fac
+ * Class rows8 (8 <= rows <= 8), input hash 9cc0e5354c2144ca
  */
 static inline void one_item_vp9_mc_8h_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -102,41 +102,35 @@ static inline void one_item_vp9_mc_8h_avg_high__neon_rows8(uint16_t *dst, ptrdif
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -145,252 +139,260 @@ static inline void one_item_vp9_mc_8h_avg_high__neon_rows8(uint16_t *dst, ptrdif
   uint16x8_t t53 = vrhaddq_u16(t51, out);
   vst1q_u16(&((uint16_t *)(dst))[0], t53);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t62_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t62_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t62_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t68_0 = vmlal_n_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t68_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t66_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t68_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t68_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t66_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t70_0 = vmlal_n_u16(t68_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t70_1 = vmlal_high_n_u16(t68_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t70_0 = vmlal_laneq_u16(t68_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t70_1 = vmlal_high_laneq_u16(t68_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t72_0 = vmlal_n_s16(vreinterpretq_s32_u32(t70_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t72_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t70_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t72_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t70_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t72_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t70_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t76_0, t76_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   uint16x8_t t81 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x8_t t83 = vrhaddq_u16(t81, out_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], t83);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps,
+      6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   uint16x8_t t111 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x8_t t113 = vrhaddq_u16(t111, out_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], t113);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t122_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t122_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t122_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t122_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t128_0 = vmlal_n_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t128_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t126_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t128_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t128_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t126_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t130_0 = vmlal_n_u16(t128_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t130_1 = vmlal_high_n_u16(t128_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t130_0 = vmlal_laneq_u16(t128_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t130_1 = vmlal_high_laneq_u16(t128_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t132_0 = vmlal_n_s16(vreinterpretq_s32_u32(t130_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t132_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t130_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t132_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t130_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t132_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t130_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t136_0, t136_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   uint16x8_t t141 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
   uint16x8_t t143 = vrhaddq_u16(t141, out_4);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], t143);
   uint16x8_t pixels0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t152_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), (int16_t)t18);
-  int32x4_t t152_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t152_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), taps, 0);
+  int32x4_t t152_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_5), taps, 0);
   uint16x8_t pixels1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)),
-      (int16_t)t20);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)), taps,
+      1);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels1_5), taps, 1);
   uint16x8_t pixels2_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t156_0 = vmlal_n_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)),
-      (int16_t)t24);
-  int32x4_t t156_1 = vmlal_high_n_s16(t154_1, vreinterpretq_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t156_0 = vmlal_laneq_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)), taps,
+      2);
+  int32x4_t t156_1 = vmlal_high_laneq_s16(t154_1, vreinterpretq_s16_u16(pixels2_5), taps, 2);
   uint16x8_t pixels3_5 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t158_0 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels3_5),
-      (uint16_t)t28);
-  uint32x4_t t158_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), pixels3_5, (uint16_t)t28);
+  uint32x4_t t158_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels3_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_1), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_5 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t160_0 = vmlal_n_u16(t158_0, vget_low_u16(pixels4_5), (uint16_t)t32);
-  uint32x4_t t160_1 = vmlal_high_n_u16(t158_1, pixels4_5, (uint16_t)t32);
+  uint32x4_t t160_0 = vmlal_laneq_u16(t158_0, vget_low_u16(pixels4_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t160_1 = vmlal_high_laneq_u16(t158_1, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_5 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), (int16_t)t36);
-  int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1),
-      vreinterpretq_s16_u16(pixels5_5), (int16_t)t36);
+  int32x4_t t162_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), taps, 5);
+  int32x4_t t162_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_1),
+      vreinterpretq_s16_u16(pixels5_5), taps, 5);
   uint16x8_t pixels6_5 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)),
-      (int16_t)t40);
-  int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t164_0 = vmlal_laneq_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)), taps,
+      6);
+  int32x4_t t164_1 = vmlal_high_laneq_s16(t162_1, vreinterpretq_s16_u16(pixels6_5), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t166_0 = vmlal_laneq_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t166_1 = vmlal_high_laneq_s16(t164_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
   uint16x8_t out_5 = vminq_u16(value_sat_5, t5);
   uint16x8_t t171 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
   uint16x8_t t173 = vrhaddq_u16(t171, out_5);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], t173);
   uint16x8_t pixels0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t182_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), (int16_t)t18);
-  int32x4_t t182_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t182_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), taps, 0);
+  int32x4_t t182_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_6), taps, 0);
   uint16x8_t pixels1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)),
-      (int16_t)t20);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)), taps,
+      1);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint16x8_t pixels2_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)),
-      (int16_t)t24);
-  int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t186_0 = vmlal_laneq_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)), taps,
+      2);
+  int32x4_t t186_1 = vmlal_high_laneq_s16(t184_1, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint16x8_t pixels3_6 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t188_0 = vmlal_n_u16(vreinterpretq_u32_s32(t186_0), vget_low_u16(pixels3_6),
-      (uint16_t)t28);
-  uint32x4_t t188_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t186_1), pixels3_6, (uint16_t)t28);
+  uint32x4_t t188_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t186_0), vget_low_u16(pixels3_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t188_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t186_1), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_6 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t190_0 = vmlal_n_u16(t188_0, vget_low_u16(pixels4_6), (uint16_t)t32);
-  uint32x4_t t190_1 = vmlal_high_n_u16(t188_1, pixels4_6, (uint16_t)t32);
+  uint32x4_t t190_0 = vmlal_laneq_u16(t188_0, vget_low_u16(pixels4_6), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t190_1 = vmlal_high_laneq_u16(t188_1, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_6 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t192_0 = vmlal_n_s16(vreinterpretq_s32_u32(t190_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), (int16_t)t36);
-  int32x4_t t192_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t190_1),
-      vreinterpretq_s16_u16(pixels5_6), (int16_t)t36);
+  int32x4_t t192_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t190_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), taps, 5);
+  int32x4_t t192_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t190_1),
+      vreinterpretq_s16_u16(pixels5_6), taps, 5);
   uint16x8_t pixels6_6 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t194_0 = vmlal_n_s16(t192_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)),
-      (int16_t)t40);
-  int32x4_t t194_1 = vmlal_high_n_s16(t192_1, vreinterpretq_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t194_0 = vmlal_laneq_s16(t192_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)), taps,
+      6);
+  int32x4_t t194_1 = vmlal_high_laneq_s16(t192_1, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t196_0, t196_1, 7);
   uint16x8_t out_6 = vminq_u16(value_sat_6, t5);
   uint16x8_t t201 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
   uint16x8_t t203 = vrhaddq_u16(t201, out_6);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], t203);
   uint16x8_t pixels0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t212_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), (int16_t)t18);
-  int32x4_t t212_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t212_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), taps, 0);
+  int32x4_t t212_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_7), taps, 0);
   uint16x8_t pixels1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t214_0 = vmlal_n_s16(t212_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)),
-      (int16_t)t20);
-  int32x4_t t214_1 = vmlal_high_n_s16(t212_1, vreinterpretq_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t214_0 = vmlal_laneq_s16(t212_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)), taps,
+      1);
+  int32x4_t t214_1 = vmlal_high_laneq_s16(t212_1, vreinterpretq_s16_u16(pixels1_7), taps, 1);
   uint16x8_t pixels2_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t216_0 = vmlal_n_s16(t214_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)),
-      (int16_t)t24);
-  int32x4_t t216_1 = vmlal_high_n_s16(t214_1, vreinterpretq_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t216_0 = vmlal_laneq_s16(t214_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)), taps,
+      2);
+  int32x4_t t216_1 = vmlal_high_laneq_s16(t214_1, vreinterpretq_s16_u16(pixels2_7), taps, 2);
   uint16x8_t pixels3_7 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t218_0 = vmlal_n_u16(vreinterpretq_u32_s32(t216_0), vget_low_u16(pixels3_7),
-      (uint16_t)t28);
-  uint32x4_t t218_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t216_1), pixels3_7, (uint16_t)t28);
+  uint32x4_t t218_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t216_0), vget_low_u16(pixels3_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t218_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t216_1), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_7 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t220_0 = vmlal_n_u16(t218_0, vget_low_u16(pixels4_7), (uint16_t)t32);
-  uint32x4_t t220_1 = vmlal_high_n_u16(t218_1, pixels4_7, (uint16_t)t32);
+  uint32x4_t t220_0 = vmlal_laneq_u16(t218_0, vget_low_u16(pixels4_7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t220_1 = vmlal_high_laneq_u16(t218_1, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_7 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t222_0 = vmlal_n_s16(vreinterpretq_s32_u32(t220_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), (int16_t)t36);
-  int32x4_t t222_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t220_1),
-      vreinterpretq_s16_u16(pixels5_7), (int16_t)t36);
+  int32x4_t t222_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t220_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), taps, 5);
+  int32x4_t t222_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t220_1),
+      vreinterpretq_s16_u16(pixels5_7), taps, 5);
   uint16x8_t pixels6_7 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t224_0 = vmlal_n_s16(t222_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)),
-      (int16_t)t40);
-  int32x4_t t224_1 = vmlal_high_n_s16(t222_1, vreinterpretq_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t224_0 = vmlal_laneq_s16(t222_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)), taps,
+      6);
+  int32x4_t t224_1 = vmlal_high_laneq_s16(t222_1, vreinterpretq_s16_u16(pixels6_7), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t226_0 = vmlal_n_s16(t224_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t226_1 = vmlal_high_n_s16(t224_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t226_0 = vmlal_laneq_s16(t224_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t226_1 = vmlal_high_laneq_s16(t224_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t226_0, t226_1, 7);
   uint16x8_t out_7 = vminq_u16(value_sat_7, t5);
   uint16x8_t t231 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
   uint16x8_t t233 = vrhaddq_u16(t231, out_7);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], t233);
   uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t242_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18);
-  int32x4_t t242_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t242_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), taps, 0);
+  int32x4_t t242_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_8), taps, 0);
   uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t244_0 = vmlal_n_s16(t242_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
-      (int16_t)t20);
-  int32x4_t t244_1 = vmlal_high_n_s16(t242_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t244_0 = vmlal_laneq_s16(t242_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)), taps,
+      1);
+  int32x4_t t244_1 = vmlal_high_laneq_s16(t242_1, vreinterpretq_s16_u16(pixels1_8), taps, 1);
   uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t246_0 = vmlal_n_s16(t244_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
-      (int16_t)t24);
-  int32x4_t t246_1 = vmlal_high_n_s16(t244_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t246_0 = vmlal_laneq_s16(t244_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)), taps,
+      2);
+  int32x4_t t246_1 = vmlal_high_laneq_s16(t244_1, vreinterpretq_s16_u16(pixels2_8), taps, 2);
   uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t248_0 = vmlal_n_u16(vreinterpretq_u32_s32(t246_0), vget_low_u16(pixels3_8),
-      (uint16_t)t28);
-  uint32x4_t t248_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t246_1), pixels3_8, (uint16_t)t28);
+  uint32x4_t t248_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t246_0), vget_low_u16(pixels3_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t248_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t246_1), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t250_0 = vmlal_n_u16(t248_0, vget_low_u16(pixels4_8), (uint16_t)t32);
-  uint32x4_t t250_1 = vmlal_high_n_u16(t248_1, pixels4_8, (uint16_t)t32);
+  uint32x4_t t250_0 = vmlal_laneq_u16(t248_0, vget_low_u16(pixels4_8), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t250_1 = vmlal_high_laneq_u16(t248_1, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t252_0 = vmlal_n_s16(vreinterpretq_s32_u32(t250_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36);
-  int32x4_t t252_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t250_1),
-      vreinterpretq_s16_u16(pixels5_8), (int16_t)t36);
+  int32x4_t t252_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t250_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), taps, 5);
+  int32x4_t t252_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t250_1),
+      vreinterpretq_s16_u16(pixels5_8), taps, 5);
   uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t254_0 = vmlal_n_s16(t252_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
-      (int16_t)t40);
-  int32x4_t t254_1 = vmlal_high_n_s16(t252_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t254_0 = vmlal_laneq_s16(t252_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)), taps,
+      6);
+  int32x4_t t254_1 = vmlal_high_laneq_s16(t252_1, vreinterpretq_s16_u16(pixels6_8), taps, 6);
   uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t256_0 = vmlal_n_s16(t254_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t256_1 = vmlal_high_n_s16(t254_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t256_0 = vmlal_laneq_s16(t254_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)), taps,
+      7);
+  int32x4_t t256_1 = vmlal_high_laneq_s16(t254_1, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t256_0, t256_1, 7);
   uint16x8_t out_8 = vminq_u16(value_sat_8, t5);
   uint16x8_t t261 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
@@ -442,7 +444,7 @@ void daedalus_vp9_mc_8h_avg_high__neon_rows8(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 5accec9b9911d6b6
+ * Class rows4 (4 <= rows <= 4), input hash 0edc39a987b59a8e
  */
 static inline void one_item_vp9_mc_8h_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -454,41 +456,35 @@ static inline void one_item_vp9_mc_8h_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -497,108 +493,108 @@ static inline void one_item_vp9_mc_8h_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16x8_t t53 = vrhaddq_u16(t51, out);
   vst1q_u16(&((uint16_t *)(dst))[0], t53);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t62_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t62_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t62_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t62_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t68_0 = vmlal_n_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t68_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t66_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t68_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t66_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t68_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t66_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t70_0 = vmlal_n_u16(t68_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t70_1 = vmlal_high_n_u16(t68_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t70_0 = vmlal_laneq_u16(t68_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t70_1 = vmlal_high_laneq_u16(t68_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t72_0 = vmlal_n_s16(vreinterpretq_s32_u32(t70_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t72_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t70_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t72_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t70_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t72_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t70_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t76_0, t76_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   uint16x8_t t81 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x8_t t83 = vrhaddq_u16(t81, out_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], t83);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps,
+      6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   uint16x8_t t111 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x8_t t113 = vrhaddq_u16(t111, out_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], t113);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t122_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t122_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t122_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t122_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t128_0 = vmlal_n_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t128_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t126_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t128_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t126_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t128_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t126_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t130_0 = vmlal_n_u16(t128_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t130_1 = vmlal_high_n_u16(t128_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t130_0 = vmlal_laneq_u16(t128_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t130_1 = vmlal_high_laneq_u16(t128_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t132_0 = vmlal_n_s16(vreinterpretq_s32_u32(t130_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t132_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t130_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t132_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t130_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t132_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t130_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t136_0, t136_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   uint16x8_t t141 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
@@ -640,7 +636,7 @@ void daedalus_vp9_mc_8h_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash 00bd72d77873bb37
+ * Class full, input hash 25a45930209960f4
  */
 static inline void one_item_vp9_mc_8h_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -650,55 +646,48 @@ static inline void one_item_vp9_mc_8h_avg_high__neon_full(uint16_t *dst, ptrdiff
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-3]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
       uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-2]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps,
+          1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1), taps, 1);
       uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-1]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps,
+          2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2), taps, 2);
       uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[1]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps),
+          4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[2]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5), taps, 5);
       uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[3]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps,
+          6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6), taps, 6);
       uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[4]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps,
+          7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 6bfa859fc334afc5
+ * Class rows8 (8 <= rows <= 8), input hash d0a02194d4a2b90c
  */
 static inline void one_item_vp9_mc_8h_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -102,281 +102,282 @@ static inline void one_item_vp9_mc_8h_high__neon_rows8(uint16_t *dst, ptrdiff_t 
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps, 6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
   uint16x8_t pixels0_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t140_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), (int16_t)t18);
-  int32x4_t t140_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t140_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), taps, 0);
+  int32x4_t t140_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_5), taps, 0);
   uint16x8_t pixels1_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t142_0 = vmlal_n_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)),
-      (int16_t)t20);
-  int32x4_t t142_1 = vmlal_high_n_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t142_0 = vmlal_laneq_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)), taps,
+      1);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), taps, 1);
   uint16x8_t pixels2_5 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)),
-      (int16_t)t24);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)), taps,
+      2);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), taps, 2);
   uint16x8_t pixels3_5 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t146_0 = vmlal_n_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
-      (uint16_t)t28);
-  uint32x4_t t146_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_1), pixels3_5, (uint16_t)t28);
+  uint32x4_t t146_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_1), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_5 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t148_0 = vmlal_n_u16(t146_0, vget_low_u16(pixels4_5), (uint16_t)t32);
-  uint32x4_t t148_1 = vmlal_high_n_u16(t146_1, pixels4_5, (uint16_t)t32);
+  uint32x4_t t148_0 = vmlal_laneq_u16(t146_0, vget_low_u16(pixels4_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t148_1 = vmlal_high_laneq_u16(t146_1, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_5 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t150_0 = vmlal_n_s16(vreinterpretq_s32_u32(t148_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), (int16_t)t36);
-  int32x4_t t150_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_1),
-      vreinterpretq_s16_u16(pixels5_5), (int16_t)t36);
+  int32x4_t t150_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), taps, 5);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_1),
+      vreinterpretq_s16_u16(pixels5_5), taps, 5);
   uint16x8_t pixels6_5 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t152_0 = vmlal_n_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)),
-      (int16_t)t40);
-  int32x4_t t152_1 = vmlal_high_n_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t152_0 = vmlal_laneq_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)), taps,
+      6);
+  int32x4_t t152_1 = vmlal_high_laneq_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_0, t154_1, 7);
   uint16x8_t out_5 = vminq_u16(value_sat_5, t5);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], out_5);
   uint16x8_t pixels0_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t167_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), (int16_t)t18);
-  int32x4_t t167_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t167_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), taps, 0);
+  int32x4_t t167_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_6), taps, 0);
   uint16x8_t pixels1_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t169_0 = vmlal_n_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)),
-      (int16_t)t20);
-  int32x4_t t169_1 = vmlal_high_n_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t169_0 = vmlal_laneq_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)), taps,
+      1);
+  int32x4_t t169_1 = vmlal_high_laneq_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint16x8_t pixels2_6 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t171_0 = vmlal_n_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)),
-      (int16_t)t24);
-  int32x4_t t171_1 = vmlal_high_n_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t171_0 = vmlal_laneq_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)), taps,
+      2);
+  int32x4_t t171_1 = vmlal_high_laneq_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint16x8_t pixels3_6 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t173_0 = vmlal_n_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
-      (uint16_t)t28);
-  uint32x4_t t173_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_1), pixels3_6, (uint16_t)t28);
+  uint32x4_t t173_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_1), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_6 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t175_0 = vmlal_n_u16(t173_0, vget_low_u16(pixels4_6), (uint16_t)t32);
-  uint32x4_t t175_1 = vmlal_high_n_u16(t173_1, pixels4_6, (uint16_t)t32);
+  uint32x4_t t175_0 = vmlal_laneq_u16(t173_0, vget_low_u16(pixels4_6), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t175_1 = vmlal_high_laneq_u16(t173_1, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_6 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t177_0 = vmlal_n_s16(vreinterpretq_s32_u32(t175_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), (int16_t)t36);
-  int32x4_t t177_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_1),
-      vreinterpretq_s16_u16(pixels5_6), (int16_t)t36);
+  int32x4_t t177_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), taps, 5);
+  int32x4_t t177_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_1),
+      vreinterpretq_s16_u16(pixels5_6), taps, 5);
   uint16x8_t pixels6_6 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t179_0 = vmlal_n_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)),
-      (int16_t)t40);
-  int32x4_t t179_1 = vmlal_high_n_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t179_0 = vmlal_laneq_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)), taps,
+      6);
+  int32x4_t t179_1 = vmlal_high_laneq_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t181_0 = vmlal_n_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t181_1 = vmlal_high_n_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t181_0 = vmlal_laneq_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t181_1 = vmlal_high_laneq_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_0, t181_1, 7);
   uint16x8_t out_6 = vminq_u16(value_sat_6, t5);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], out_6);
   uint16x8_t pixels0_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t194_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), (int16_t)t18);
-  int32x4_t t194_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t194_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), taps, 0);
+  int32x4_t t194_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_7), taps, 0);
   uint16x8_t pixels1_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)),
-      (int16_t)t20);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)), taps,
+      1);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), taps, 1);
   uint16x8_t pixels2_7 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t198_0 = vmlal_n_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)),
-      (int16_t)t24);
-  int32x4_t t198_1 = vmlal_high_n_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t198_0 = vmlal_laneq_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)), taps,
+      2);
+  int32x4_t t198_1 = vmlal_high_laneq_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), taps, 2);
   uint16x8_t pixels3_7 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t200_0 = vmlal_n_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
-      (uint16_t)t28);
-  uint32x4_t t200_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_1), pixels3_7, (uint16_t)t28);
+  uint32x4_t t200_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_1), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_7 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t202_0 = vmlal_n_u16(t200_0, vget_low_u16(pixels4_7), (uint16_t)t32);
-  uint32x4_t t202_1 = vmlal_high_n_u16(t200_1, pixels4_7, (uint16_t)t32);
+  uint32x4_t t202_0 = vmlal_laneq_u16(t200_0, vget_low_u16(pixels4_7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t202_1 = vmlal_high_laneq_u16(t200_1, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_7 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t204_0 = vmlal_n_s16(vreinterpretq_s32_u32(t202_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), (int16_t)t36);
-  int32x4_t t204_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_1),
-      vreinterpretq_s16_u16(pixels5_7), (int16_t)t36);
+  int32x4_t t204_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), taps, 5);
+  int32x4_t t204_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_1),
+      vreinterpretq_s16_u16(pixels5_7), taps, 5);
   uint16x8_t pixels6_7 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t206_0 = vmlal_n_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)),
-      (int16_t)t40);
-  int32x4_t t206_1 = vmlal_high_n_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t206_0 = vmlal_laneq_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)), taps,
+      6);
+  int32x4_t t206_1 = vmlal_high_laneq_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t208_0 = vmlal_n_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t208_0 = vmlal_laneq_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t208_1 = vmlal_high_laneq_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t out_7 = vminq_u16(value_sat_7, t5);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], out_7);
   uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18);
-  int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), taps, 0);
+  int32x4_t t221_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_8), taps, 0);
   uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
-      (int16_t)t20);
-  int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t223_0 = vmlal_laneq_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)), taps,
+      1);
+  int32x4_t t223_1 = vmlal_high_laneq_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), taps, 1);
   uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
-      (int16_t)t24);
-  int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)), taps,
+      2);
+  int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), taps, 2);
   uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
-      (uint16_t)t28);
-  uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_8, (uint16_t)t28);
+  uint32x4_t t227_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t227_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_1), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_8), (uint16_t)t32);
-  uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_8, (uint16_t)t32);
+  uint32x4_t t229_0 = vmlal_laneq_u16(t227_0, vget_low_u16(pixels4_8), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t229_1 = vmlal_high_laneq_u16(t227_1, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36);
-  int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-      vreinterpretq_s16_u16(pixels5_8), (int16_t)t36);
+  int32x4_t t231_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), taps, 5);
+  int32x4_t t231_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_1),
+      vreinterpretq_s16_u16(pixels5_8), taps, 5);
   uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
-      (int16_t)t40);
-  int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t233_0 = vmlal_laneq_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)), taps,
+      6);
+  int32x4_t t233_1 = vmlal_high_laneq_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), taps, 6);
   uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t235_0 = vmlal_laneq_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)), taps,
+      7);
+  int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
   uint16x8_t out_8 = vminq_u16(value_sat_8, t5);
   vst1q_u16(&((uint16_t *)(dst_row7))[0], out_8);
@@ -426,7 +427,7 @@ void daedalus_vp9_mc_8h_high__neon_rows8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 96cd8cfa7430f41e
+ * Class rows4 (4 <= rows <= 4), input hash d1319fe982658d78
  */
 static inline void one_item_vp9_mc_8h_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -438,145 +439,138 @@ static inline void one_item_vp9_mc_8h_high__neon_rows4(uint16_t *dst, ptrdiff_t 
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps, 6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
@@ -616,7 +610,7 @@ void daedalus_vp9_mc_8h_high__neon_rows4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 20faed2d7d995e18
+ * Class full, input hash d2654fc264d72ab2
  */
 static inline void one_item_vp9_mc_8h_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -626,55 +620,48 @@ static inline void one_item_vp9_mc_8h_high__neon_full(uint16_t *dst, ptrdiff_t d
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-3]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
       uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-2]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps,
+          1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1), taps, 1);
       uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[-1]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps,
+          2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2), taps, 2);
       uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[1]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps),
+          4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[2]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5), taps, 5);
       uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[3]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps,
+          6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6), taps, 6);
       uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[4]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps,
+          7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

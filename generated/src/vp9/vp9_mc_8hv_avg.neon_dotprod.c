@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -82,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 4f3cdaa33b08bd07
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 7bb7fbfc6e38e36e
  */
 static inline void all_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -186,7 +187,6 @@ static inline void all_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff
     uint8_t *const dst_row5 = dst_row4 + dst_stride;
     uint8_t *const dst_row6 = dst_row5 + dst_stride;
     uint8_t *const dst_row7 = dst_row6 + dst_stride;
-    int32_t t12_2 = (filter * 16) + mx;
     int32x4_t dot_start_2 = vdupq_n_s32(16384);
     static const uint8_t places_2[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
         0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
@@ -206,91 +206,14 @@ static inline void all_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff
     int8x16_t fours_22 = daedalus_lookup(window_8, order_4);
     int8x16_t fours_23 = daedalus_lookup(window_8, order_5);
     int8x16_t fours_24 = daedalus_lookup(window_8, order_6);
-    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[t12_2 & 63]));
+    int8x8_t taps_2 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
     int32x4_t t90_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_22, taps_2, 0), fours_23,
         taps_2, 1);
     int32x4_t t90_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_23, taps_2, 0), fours_24,
         taps_2, 1);
     int16x8_t t91 = vrshrn_high_n_s32(vrshrn_n_s32(t90_0, 7), t90_1, 7);
     uint8x8_t t91_sat = vqmovun_s16(t91);
-    const daedalus_window window_9 = daedalus_signed_window(&src_row5[-3], &src_row5[4],
-        sign_bits_2);
-    int8x16_t fours_25 = daedalus_lookup(window_9, order_4);
-    int8x16_t fours_26 = daedalus_lookup(window_9, order_5);
-    int8x16_t fours_27 = daedalus_lookup(window_9, order_6);
-    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_25, taps_2, 0), fours_26,
-        taps_2, 1);
-    int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_26, taps_2, 0), fours_27,
-        taps_2, 1);
-    int16x8_t t102 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
-    uint8x8_t t102_sat = vqmovun_s16(t102);
-    const daedalus_window window_10 = daedalus_signed_window(&src_row6[-3], &src_row6[4],
-        sign_bits_2);
-    int8x16_t fours_28 = daedalus_lookup(window_10, order_4);
-    int8x16_t fours_29 = daedalus_lookup(window_10, order_5);
-    int8x16_t fours_30 = daedalus_lookup(window_10, order_6);
-    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_28, taps_2, 0), fours_29,
-        taps_2, 1);
-    int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_29, taps_2, 0), fours_30,
-        taps_2, 1);
-    int16x8_t t113 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
-    uint8x8_t t113_sat = vqmovun_s16(t113);
-    const daedalus_window window_11 = daedalus_signed_window(&src_row7[-3], &src_row7[4],
-        sign_bits_2);
-    int8x16_t fours_31 = daedalus_lookup(window_11, order_4);
-    int8x16_t fours_32 = daedalus_lookup(window_11, order_5);
-    int8x16_t fours_33 = daedalus_lookup(window_11, order_6);
-    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_31, taps_2, 0), fours_32,
-        taps_2, 1);
-    int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_32, taps_2, 0), fours_33,
-        taps_2, 1);
-    int16x8_t t124 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
-    uint8x8_t t124_sat = vqmovun_s16(t124);
-    const daedalus_window window_12 = daedalus_signed_window(&src_row8[-3], &src_row8[4],
-        sign_bits_2);
-    int8x16_t fours_34 = daedalus_lookup(window_12, order_4);
-    int8x16_t fours_35 = daedalus_lookup(window_12, order_5);
-    int8x16_t fours_36 = daedalus_lookup(window_12, order_6);
-    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_34, taps_2, 0), fours_35,
-        taps_2, 1);
-    int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_35, taps_2, 0), fours_36,
-        taps_2, 1);
-    int16x8_t t135 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
-    uint8x8_t t135_sat = vqmovun_s16(t135);
-    const daedalus_window window_13 = daedalus_signed_window(&src_row9[-3], &src_row9[4],
-        sign_bits_2);
-    int8x16_t fours_37 = daedalus_lookup(window_13, order_4);
-    int8x16_t fours_38 = daedalus_lookup(window_13, order_5);
-    int8x16_t fours_39 = daedalus_lookup(window_13, order_6);
-    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_37, taps_2, 0), fours_38,
-        taps_2, 1);
-    int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_38, taps_2, 0), fours_39,
-        taps_2, 1);
-    int16x8_t t146 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
-    uint8x8_t t146_sat = vqmovun_s16(t146);
-    const daedalus_window window_14 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
-        sign_bits_2);
-    int8x16_t fours_40 = daedalus_lookup(window_14, order_4);
-    int8x16_t fours_41 = daedalus_lookup(window_14, order_5);
-    int8x16_t fours_42 = daedalus_lookup(window_14, order_6);
-    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_40, taps_2, 0), fours_41,
-        taps_2, 1);
-    int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_41, taps_2, 0), fours_42,
-        taps_2, 1);
-    int16x8_t t157 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
-    uint8x8_t t157_sat = vqmovun_s16(t157);
-    const daedalus_window window_15 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
-        sign_bits_2);
-    int8x16_t fours_43 = daedalus_lookup(window_15, order_4);
-    int8x16_t fours_44 = daedalus_lookup(window_15, order_5);
-    int8x16_t fours_45 = daedalus_lookup(window_15, order_6);
-    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_43, taps_2, 0), fours_44,
-        taps_2, 1);
-    int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_2, fours_44, taps_2, 0), fours_45,
-        taps_2, 1);
-    int16x8_t t168 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
-    uint8x8_t t168_sat = vqmovun_s16(t168);
-    int32_t t12_3 = (filter * 16) + my;
+    int32_t t12_2 = (filter * 16) + my;
     uint8x8_t k128 = vdup_n_u8((uint8_t)(128));
     uint8x8_t t14_2 = vsub_u8(t14_sat, k128);
     uint8x8_t t16 = vsub_u8(t25_sat, k128);
@@ -300,122 +223,423 @@ static inline void all_items_vp9_mc_8hv_avg__neon_sub8_dot(uint8_t *dst, ptrdiff
     uint8x8_t t24 = vsub_u8(t69_sat, k128);
     uint8x8_t t26 = vsub_u8(t80_sat, k128);
     uint8x8_t t28 = vsub_u8(t91_sat, k128);
-    int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int8x8_t t31 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][0]));
     int16x8_t t32 = vmull_s8(vreinterpret_s8_u8(t14_2), t31);
-    int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int8x8_t t34 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][1]));
     int16x8_t t36_2 = vmlal_s8(t32, vreinterpret_s8_u8(t16), t34);
-    int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int8x8_t t38 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][2]));
     int16x8_t t40 = vmlal_s8(t36_2, vreinterpret_s8_u8(t18), t38);
-    uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    uint8x8_t t42 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][3]));
     int16x8_t t44 = vmlal_s8(t40, vreinterpret_s8_u8(t20), vreinterpret_s8_u8(t42));
-    uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    uint8x8_t t46 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][4]));
     int16x8_t t48 = vmlal_s8(t44, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t46));
-    int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int8x8_t t50 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][5]));
     int16x8_t t52 = vmlal_s8(t48, vreinterpret_s8_u8(t24), t50);
-    int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int8x8_t t54 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][6]));
     int16x8_t t56 = vmlal_s8(t52, vreinterpret_s8_u8(t26), t54);
-    int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int8x8_t t58_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_2, 0, 63)][7]));
     int16x8_t t60 = vmlal_s8(t56, vreinterpret_s8_u8(t28), t58_2);
     int8x8_t t62_sat = vqrshrn_n_s16(t60, 7);
     uint8x8_t out = vadd_u8(vreinterpret_u8_s8(t62_sat), k128);
     uint8x8_t t65 = vld1_u8(&dst[0]);
     uint8x8_t t67 = vrhadd_u8(t65, out);
     vst1_u8(&dst[0], t67);
-    uint8x8_t t69_2 = vsub_u8(t102_sat, k128);
-    int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16), t31);
-    int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18), t34);
-    int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20), t38);
-    int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22), vreinterpret_s8_u8(t42));
-    int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t46));
-    int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26), t50);
-    int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28), t54);
-    int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69_2), t58_2);
+    int32x4_t dot_start_3 = vdupq_n_s32(16384);
+    static const uint8_t places_3[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_3 = daedalus_beside(places_3);
+    uint8x16_t sign_bits_3 = vld1q_u8(&places_at_3[0]);
+    uint8x16_t order_7 = vld1q_u8(&places_at_3[16]);
+    uint8x16_t order_8 = vld1q_u8(&places_at_3[32]);
+    uint8x16_t order_9 = vld1q_u8(&places_at_3[48]);
+    const daedalus_window window_9 = daedalus_signed_window(&src_row5[-3], &src_row5[4],
+        sign_bits_3);
+    int8x16_t fours_25 = daedalus_lookup(window_9, order_7);
+    int8x16_t fours_26 = daedalus_lookup(window_9, order_8);
+    int8x16_t fours_27 = daedalus_lookup(window_9, order_9);
+    int8x8_t taps_3 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t101_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_25, taps_3, 0), fours_26,
+        taps_3, 1);
+    int32x4_t t101_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_3, fours_26, taps_3, 0), fours_27,
+        taps_3, 1);
+    int16x8_t t102 = vrshrn_high_n_s32(vrshrn_n_s32(t101_0, 7), t101_1, 7);
+    uint8x8_t t102_sat = vqmovun_s16(t102);
+    int32_t t12_3 = (filter * 16) + my;
+    uint8x8_t k128_2 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t16_2 = vsub_u8(t25_sat, k128_2);
+    uint8x8_t t18_2 = vsub_u8(t36_sat, k128_2);
+    uint8x8_t t20_2 = vsub_u8(t47_sat, k128_2);
+    uint8x8_t t22_2 = vsub_u8(t58_sat, k128_2);
+    uint8x8_t t24_2 = vsub_u8(t69_sat, k128_2);
+    uint8x8_t t26_2 = vsub_u8(t80_sat, k128_2);
+    uint8x8_t t28_2 = vsub_u8(t91_sat, k128_2);
+    uint8x8_t t69_2 = vsub_u8(t102_sat, k128_2);
+    int8x8_t t31_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][0]));
+    int16x8_t t71 = vmull_s8(vreinterpret_s8_u8(t16_2), t31_2);
+    int8x8_t t34_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][1]));
+    int16x8_t t73 = vmlal_s8(t71, vreinterpret_s8_u8(t18_2), t34_2);
+    int8x8_t t38_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][2]));
+    int16x8_t t75 = vmlal_s8(t73, vreinterpret_s8_u8(t20_2), t38_2);
+    uint8x8_t t42_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][3]));
+    int16x8_t t77 = vmlal_s8(t75, vreinterpret_s8_u8(t22_2), vreinterpret_s8_u8(t42_2));
+    uint8x8_t t46_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][4]));
+    int16x8_t t79 = vmlal_s8(t77, vreinterpret_s8_u8(t24_2), vreinterpret_s8_u8(t46_2));
+    int8x8_t t50_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][5]));
+    int16x8_t t81 = vmlal_s8(t79, vreinterpret_s8_u8(t26_2), t50_2);
+    int8x8_t t54_2 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][6]));
+    int16x8_t t83 = vmlal_s8(t81, vreinterpret_s8_u8(t28_2), t54_2);
+    int8x8_t t58_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_3, 0, 63)][7]));
+    int16x8_t t85 = vmlal_s8(t83, vreinterpret_s8_u8(t69_2), t58_3);
     int8x8_t t87_sat = vqrshrn_n_s16(t85, 7);
-    uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128);
+    uint8x8_t out_2 = vadd_u8(vreinterpret_u8_s8(t87_sat), k128_2);
     uint8x8_t t90 = vld1_u8(&dst_row1[0]);
     uint8x8_t t92 = vrhadd_u8(t90, out_2);
     vst1_u8(&dst_row1[0], t92);
-    uint8x8_t t94 = vsub_u8(t113_sat, k128);
-    int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18), t31);
-    int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20), t34);
-    int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22), t38);
-    int16x8_t t102_2 = vmlal_s8(t100, vreinterpret_s8_u8(t24), vreinterpret_s8_u8(t42));
-    int16x8_t t104 = vmlal_s8(t102_2, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t46));
-    int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28), t50);
-    int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69_2), t54);
-    int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58_2);
+    int32x4_t dot_start_4 = vdupq_n_s32(16384);
+    static const uint8_t places_4[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_4 = daedalus_beside(places_4);
+    uint8x16_t sign_bits_4 = vld1q_u8(&places_at_4[0]);
+    uint8x16_t order_10 = vld1q_u8(&places_at_4[16]);
+    uint8x16_t order_11 = vld1q_u8(&places_at_4[32]);
+    uint8x16_t order_12 = vld1q_u8(&places_at_4[48]);
+    const daedalus_window window_10 = daedalus_signed_window(&src_row6[-3], &src_row6[4],
+        sign_bits_4);
+    int8x16_t fours_28 = daedalus_lookup(window_10, order_10);
+    int8x16_t fours_29 = daedalus_lookup(window_10, order_11);
+    int8x16_t fours_30 = daedalus_lookup(window_10, order_12);
+    int8x8_t taps_4 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t112_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_28, taps_4, 0), fours_29,
+        taps_4, 1);
+    int32x4_t t112_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_4, fours_29, taps_4, 0), fours_30,
+        taps_4, 1);
+    int16x8_t t113 = vrshrn_high_n_s32(vrshrn_n_s32(t112_0, 7), t112_1, 7);
+    uint8x8_t t113_sat = vqmovun_s16(t113);
+    int32_t t12_4 = (filter * 16) + my;
+    uint8x8_t k128_3 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t18_3 = vsub_u8(t36_sat, k128_3);
+    uint8x8_t t20_3 = vsub_u8(t47_sat, k128_3);
+    uint8x8_t t22_3 = vsub_u8(t58_sat, k128_3);
+    uint8x8_t t24_3 = vsub_u8(t69_sat, k128_3);
+    uint8x8_t t26_3 = vsub_u8(t80_sat, k128_3);
+    uint8x8_t t28_3 = vsub_u8(t91_sat, k128_3);
+    uint8x8_t t69_3 = vsub_u8(t102_sat, k128_3);
+    uint8x8_t t94 = vsub_u8(t113_sat, k128_3);
+    int8x8_t t31_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][0]));
+    int16x8_t t96 = vmull_s8(vreinterpret_s8_u8(t18_3), t31_3);
+    int8x8_t t34_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][1]));
+    int16x8_t t98 = vmlal_s8(t96, vreinterpret_s8_u8(t20_3), t34_3);
+    int8x8_t t38_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][2]));
+    int16x8_t t100 = vmlal_s8(t98, vreinterpret_s8_u8(t22_3), t38_3);
+    uint8x8_t t42_3 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][3]));
+    int16x8_t t102_2 = vmlal_s8(t100, vreinterpret_s8_u8(t24_3), vreinterpret_s8_u8(t42_3));
+    uint8x8_t t46_3 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][4]));
+    int16x8_t t104 = vmlal_s8(t102_2, vreinterpret_s8_u8(t26_3), vreinterpret_s8_u8(t46_3));
+    int8x8_t t50_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][5]));
+    int16x8_t t106 = vmlal_s8(t104, vreinterpret_s8_u8(t28_3), t50_3);
+    int8x8_t t54_3 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][6]));
+    int16x8_t t108 = vmlal_s8(t106, vreinterpret_s8_u8(t69_3), t54_3);
+    int8x8_t t58_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_4, 0, 63)][7]));
+    int16x8_t t110 = vmlal_s8(t108, vreinterpret_s8_u8(t94), t58_4);
     int8x8_t t112_sat = vqrshrn_n_s16(t110, 7);
-    uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128);
+    uint8x8_t out_3 = vadd_u8(vreinterpret_u8_s8(t112_sat), k128_3);
     uint8x8_t t115 = vld1_u8(&dst_row2[0]);
     uint8x8_t t117 = vrhadd_u8(t115, out_3);
     vst1_u8(&dst_row2[0], t117);
-    uint8x8_t t119 = vsub_u8(t124_sat, k128);
-    int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20), t31);
-    int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22), t34);
-    int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24), t38);
-    int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26), vreinterpret_s8_u8(t42));
-    int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t46));
-    int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69_2), t50);
-    int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94), t54);
-    int16x8_t t135_2 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58_2);
-    int8x8_t t137_sat = vqrshrn_n_s16(t135_2, 7);
-    uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128);
+    int32x4_t dot_start_5 = vdupq_n_s32(16384);
+    static const uint8_t places_5[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_5 = daedalus_beside(places_5);
+    uint8x16_t sign_bits_5 = vld1q_u8(&places_at_5[0]);
+    uint8x16_t order_13 = vld1q_u8(&places_at_5[16]);
+    uint8x16_t order_14 = vld1q_u8(&places_at_5[32]);
+    uint8x16_t order_15 = vld1q_u8(&places_at_5[48]);
+    const daedalus_window window_11 = daedalus_signed_window(&src_row7[-3], &src_row7[4],
+        sign_bits_5);
+    int8x16_t fours_31 = daedalus_lookup(window_11, order_13);
+    int8x16_t fours_32 = daedalus_lookup(window_11, order_14);
+    int8x16_t fours_33 = daedalus_lookup(window_11, order_15);
+    int8x8_t taps_5 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t123_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_31, taps_5, 0), fours_32,
+        taps_5, 1);
+    int32x4_t t123_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_5, fours_32, taps_5, 0), fours_33,
+        taps_5, 1);
+    int16x8_t t124 = vrshrn_high_n_s32(vrshrn_n_s32(t123_0, 7), t123_1, 7);
+    uint8x8_t t124_sat = vqmovun_s16(t124);
+    int32_t t12_5 = (filter * 16) + my;
+    uint8x8_t k128_4 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t20_4 = vsub_u8(t47_sat, k128_4);
+    uint8x8_t t22_4 = vsub_u8(t58_sat, k128_4);
+    uint8x8_t t24_4 = vsub_u8(t69_sat, k128_4);
+    uint8x8_t t26_4 = vsub_u8(t80_sat, k128_4);
+    uint8x8_t t28_4 = vsub_u8(t91_sat, k128_4);
+    uint8x8_t t69_4 = vsub_u8(t102_sat, k128_4);
+    uint8x8_t t94_2 = vsub_u8(t113_sat, k128_4);
+    uint8x8_t t119 = vsub_u8(t124_sat, k128_4);
+    int8x8_t t31_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][0]));
+    int16x8_t t121 = vmull_s8(vreinterpret_s8_u8(t20_4), t31_4);
+    int8x8_t t34_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][1]));
+    int16x8_t t123 = vmlal_s8(t121, vreinterpret_s8_u8(t22_4), t34_4);
+    int8x8_t t38_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][2]));
+    int16x8_t t125 = vmlal_s8(t123, vreinterpret_s8_u8(t24_4), t38_4);
+    uint8x8_t t42_4 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][3]));
+    int16x8_t t127 = vmlal_s8(t125, vreinterpret_s8_u8(t26_4), vreinterpret_s8_u8(t42_4));
+    uint8x8_t t46_4 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][4]));
+    int16x8_t t129 = vmlal_s8(t127, vreinterpret_s8_u8(t28_4), vreinterpret_s8_u8(t46_4));
+    int8x8_t t50_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][5]));
+    int16x8_t t131 = vmlal_s8(t129, vreinterpret_s8_u8(t69_4), t50_4);
+    int8x8_t t54_4 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][6]));
+    int16x8_t t133 = vmlal_s8(t131, vreinterpret_s8_u8(t94_2), t54_4);
+    int8x8_t t58_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_5, 0, 63)][7]));
+    int16x8_t t135 = vmlal_s8(t133, vreinterpret_s8_u8(t119), t58_5);
+    int8x8_t t137_sat = vqrshrn_n_s16(t135, 7);
+    uint8x8_t out_4 = vadd_u8(vreinterpret_u8_s8(t137_sat), k128_4);
     uint8x8_t t140 = vld1_u8(&dst_row3[0]);
     uint8x8_t t142 = vrhadd_u8(t140, out_4);
     vst1_u8(&dst_row3[0], t142);
-    uint8x8_t t144 = vsub_u8(t135_sat, k128);
-    int16x8_t t146_2 = vmull_s8(vreinterpret_s8_u8(t22), t31);
-    int16x8_t t148 = vmlal_s8(t146_2, vreinterpret_s8_u8(t24), t34);
-    int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26), t38);
-    int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28), vreinterpret_s8_u8(t42));
-    int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69_2), vreinterpret_s8_u8(t46));
-    int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94), t50);
-    int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119), t54);
-    int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58_2);
+    int32x4_t dot_start_6 = vdupq_n_s32(16384);
+    static const uint8_t places_6[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_6 = daedalus_beside(places_6);
+    uint8x16_t sign_bits_6 = vld1q_u8(&places_at_6[0]);
+    uint8x16_t order_16 = vld1q_u8(&places_at_6[16]);
+    uint8x16_t order_17 = vld1q_u8(&places_at_6[32]);
+    uint8x16_t order_18 = vld1q_u8(&places_at_6[48]);
+    const daedalus_window window_12 = daedalus_signed_window(&src_row8[-3], &src_row8[4],
+        sign_bits_6);
+    int8x16_t fours_34 = daedalus_lookup(window_12, order_16);
+    int8x16_t fours_35 = daedalus_lookup(window_12, order_17);
+    int8x16_t fours_36 = daedalus_lookup(window_12, order_18);
+    int8x8_t taps_6 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t134_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_34, taps_6, 0), fours_35,
+        taps_6, 1);
+    int32x4_t t134_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_6, fours_35, taps_6, 0), fours_36,
+        taps_6, 1);
+    int16x8_t t135_2 = vrshrn_high_n_s32(vrshrn_n_s32(t134_0, 7), t134_1, 7);
+    uint8x8_t t135_sat = vqmovun_s16(t135_2);
+    int32_t t12_6 = (filter * 16) + my;
+    uint8x8_t k128_5 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t22_5 = vsub_u8(t58_sat, k128_5);
+    uint8x8_t t24_5 = vsub_u8(t69_sat, k128_5);
+    uint8x8_t t26_5 = vsub_u8(t80_sat, k128_5);
+    uint8x8_t t28_5 = vsub_u8(t91_sat, k128_5);
+    uint8x8_t t69_5 = vsub_u8(t102_sat, k128_5);
+    uint8x8_t t94_3 = vsub_u8(t113_sat, k128_5);
+    uint8x8_t t119_2 = vsub_u8(t124_sat, k128_5);
+    uint8x8_t t144 = vsub_u8(t135_sat, k128_5);
+    int8x8_t t31_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][0]));
+    int16x8_t t146 = vmull_s8(vreinterpret_s8_u8(t22_5), t31_5);
+    int8x8_t t34_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][1]));
+    int16x8_t t148 = vmlal_s8(t146, vreinterpret_s8_u8(t24_5), t34_5);
+    int8x8_t t38_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][2]));
+    int16x8_t t150 = vmlal_s8(t148, vreinterpret_s8_u8(t26_5), t38_5);
+    uint8x8_t t42_5 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][3]));
+    int16x8_t t152 = vmlal_s8(t150, vreinterpret_s8_u8(t28_5), vreinterpret_s8_u8(t42_5));
+    uint8x8_t t46_5 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][4]));
+    int16x8_t t154 = vmlal_s8(t152, vreinterpret_s8_u8(t69_5), vreinterpret_s8_u8(t46_5));
+    int8x8_t t50_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][5]));
+    int16x8_t t156 = vmlal_s8(t154, vreinterpret_s8_u8(t94_3), t50_5);
+    int8x8_t t54_5 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][6]));
+    int16x8_t t158 = vmlal_s8(t156, vreinterpret_s8_u8(t119_2), t54_5);
+    int8x8_t t58_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_6, 0, 63)][7]));
+    int16x8_t t160 = vmlal_s8(t158, vreinterpret_s8_u8(t144), t58_6);
     int8x8_t t162_sat = vqrshrn_n_s16(t160, 7);
-    uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128);
+    uint8x8_t out_5 = vadd_u8(vreinterpret_u8_s8(t162_sat), k128_5);
     uint8x8_t t165 = vld1_u8(&dst_row4[0]);
     uint8x8_t t167 = vrhadd_u8(t165, out_5);
     vst1_u8(&dst_row4[0], t167);
-    uint8x8_t t169 = vsub_u8(t146_sat, k128);
-    int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24), t31);
-    int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26), t34);
-    int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28), t38);
-    int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69_2), vreinterpret_s8_u8(t42));
-    int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t46));
-    int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119), t50);
-    int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144), t54);
-    int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58_2);
+    int32x4_t dot_start_7 = vdupq_n_s32(16384);
+    static const uint8_t places_7[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_7 = daedalus_beside(places_7);
+    uint8x16_t sign_bits_7 = vld1q_u8(&places_at_7[0]);
+    uint8x16_t order_19 = vld1q_u8(&places_at_7[16]);
+    uint8x16_t order_20 = vld1q_u8(&places_at_7[32]);
+    uint8x16_t order_21 = vld1q_u8(&places_at_7[48]);
+    const daedalus_window window_13 = daedalus_signed_window(&src_row9[-3], &src_row9[4],
+        sign_bits_7);
+    int8x16_t fours_37 = daedalus_lookup(window_13, order_19);
+    int8x16_t fours_38 = daedalus_lookup(window_13, order_20);
+    int8x16_t fours_39 = daedalus_lookup(window_13, order_21);
+    int8x8_t taps_7 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t145_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_37, taps_7, 0), fours_38,
+        taps_7, 1);
+    int32x4_t t145_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_7, fours_38, taps_7, 0), fours_39,
+        taps_7, 1);
+    int16x8_t t146_2 = vrshrn_high_n_s32(vrshrn_n_s32(t145_0, 7), t145_1, 7);
+    uint8x8_t t146_sat = vqmovun_s16(t146_2);
+    int32_t t12_7 = (filter * 16) + my;
+    uint8x8_t k128_6 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t24_6 = vsub_u8(t69_sat, k128_6);
+    uint8x8_t t26_6 = vsub_u8(t80_sat, k128_6);
+    uint8x8_t t28_6 = vsub_u8(t91_sat, k128_6);
+    uint8x8_t t69_6 = vsub_u8(t102_sat, k128_6);
+    uint8x8_t t94_4 = vsub_u8(t113_sat, k128_6);
+    uint8x8_t t119_3 = vsub_u8(t124_sat, k128_6);
+    uint8x8_t t144_2 = vsub_u8(t135_sat, k128_6);
+    uint8x8_t t169 = vsub_u8(t146_sat, k128_6);
+    int8x8_t t31_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][0]));
+    int16x8_t t171 = vmull_s8(vreinterpret_s8_u8(t24_6), t31_6);
+    int8x8_t t34_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][1]));
+    int16x8_t t173 = vmlal_s8(t171, vreinterpret_s8_u8(t26_6), t34_6);
+    int8x8_t t38_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][2]));
+    int16x8_t t175 = vmlal_s8(t173, vreinterpret_s8_u8(t28_6), t38_6);
+    uint8x8_t t42_6 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][3]));
+    int16x8_t t177 = vmlal_s8(t175, vreinterpret_s8_u8(t69_6), vreinterpret_s8_u8(t42_6));
+    uint8x8_t t46_6 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][4]));
+    int16x8_t t179 = vmlal_s8(t177, vreinterpret_s8_u8(t94_4), vreinterpret_s8_u8(t46_6));
+    int8x8_t t50_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][5]));
+    int16x8_t t181 = vmlal_s8(t179, vreinterpret_s8_u8(t119_3), t50_6);
+    int8x8_t t54_6 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][6]));
+    int16x8_t t183 = vmlal_s8(t181, vreinterpret_s8_u8(t144_2), t54_6);
+    int8x8_t t58_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_7, 0, 63)][7]));
+    int16x8_t t185 = vmlal_s8(t183, vreinterpret_s8_u8(t169), t58_7);
     int8x8_t t187_sat = vqrshrn_n_s16(t185, 7);
-    uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128);
+    uint8x8_t out_6 = vadd_u8(vreinterpret_u8_s8(t187_sat), k128_6);
     uint8x8_t t190 = vld1_u8(&dst_row5[0]);
     uint8x8_t t192 = vrhadd_u8(t190, out_6);
     vst1_u8(&dst_row5[0], t192);
-    uint8x8_t t194 = vsub_u8(t157_sat, k128);
-    int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26), t31);
-    int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28), t34);
-    int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69_2), t38);
-    int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94), vreinterpret_s8_u8(t42));
-    int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t46));
-    int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144), t50);
-    int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169), t54);
-    int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58_2);
+    int32x4_t dot_start_8 = vdupq_n_s32(16384);
+    static const uint8_t places_8[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_8 = daedalus_beside(places_8);
+    uint8x16_t sign_bits_8 = vld1q_u8(&places_at_8[0]);
+    uint8x16_t order_22 = vld1q_u8(&places_at_8[16]);
+    uint8x16_t order_23 = vld1q_u8(&places_at_8[32]);
+    uint8x16_t order_24 = vld1q_u8(&places_at_8[48]);
+    const daedalus_window window_14 = daedalus_signed_window(&src_row10[-3], &src_row10[4],
+        sign_bits_8);
+    int8x16_t fours_40 = daedalus_lookup(window_14, order_22);
+    int8x16_t fours_41 = daedalus_lookup(window_14, order_23);
+    int8x16_t fours_42 = daedalus_lookup(window_14, order_24);
+    int8x8_t taps_8 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t156_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_40, taps_8, 0), fours_41,
+        taps_8, 1);
+    int32x4_t t156_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_8, fours_41, taps_8, 0), fours_42,
+        taps_8, 1);
+    int16x8_t t157 = vrshrn_high_n_s32(vrshrn_n_s32(t156_0, 7), t156_1, 7);
+    uint8x8_t t157_sat = vqmovun_s16(t157);
+    int32_t t12_8 = (filter * 16) + my;
+    uint8x8_t k128_7 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t26_7 = vsub_u8(t80_sat, k128_7);
+    uint8x8_t t28_7 = vsub_u8(t91_sat, k128_7);
+    uint8x8_t t69_7 = vsub_u8(t102_sat, k128_7);
+    uint8x8_t t94_5 = vsub_u8(t113_sat, k128_7);
+    uint8x8_t t119_4 = vsub_u8(t124_sat, k128_7);
+    uint8x8_t t144_3 = vsub_u8(t135_sat, k128_7);
+    uint8x8_t t169_2 = vsub_u8(t146_sat, k128_7);
+    uint8x8_t t194 = vsub_u8(t157_sat, k128_7);
+    int8x8_t t31_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][0]));
+    int16x8_t t196 = vmull_s8(vreinterpret_s8_u8(t26_7), t31_7);
+    int8x8_t t34_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][1]));
+    int16x8_t t198 = vmlal_s8(t196, vreinterpret_s8_u8(t28_7), t34_7);
+    int8x8_t t38_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][2]));
+    int16x8_t t200 = vmlal_s8(t198, vreinterpret_s8_u8(t69_7), t38_7);
+    uint8x8_t t42_7 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][3]));
+    int16x8_t t202 = vmlal_s8(t200, vreinterpret_s8_u8(t94_5), vreinterpret_s8_u8(t42_7));
+    uint8x8_t t46_7 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][4]));
+    int16x8_t t204 = vmlal_s8(t202, vreinterpret_s8_u8(t119_4), vreinterpret_s8_u8(t46_7));
+    int8x8_t t50_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][5]));
+    int16x8_t t206 = vmlal_s8(t204, vreinterpret_s8_u8(t144_3), t50_7);
+    int8x8_t t54_7 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][6]));
+    int16x8_t t208 = vmlal_s8(t206, vreinterpret_s8_u8(t169_2), t54_7);
+    int8x8_t t58_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_8, 0, 63)][7]));
+    int16x8_t t210 = vmlal_s8(t208, vreinterpret_s8_u8(t194), t58_8);
     int8x8_t t212_sat = vqrshrn_n_s16(t210, 7);
-    uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128);
+    uint8x8_t out_7 = vadd_u8(vreinterpret_u8_s8(t212_sat), k128_7);
     uint8x8_t t215 = vld1_u8(&dst_row6[0]);
     uint8x8_t t217 = vrhadd_u8(t215, out_7);
     vst1_u8(&dst_row6[0], t217);
-    uint8x8_t t219 = vsub_u8(t168_sat, k128);
-    int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28), t31);
-    int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69_2), t34);
-    int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94), t38);
-    int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119), vreinterpret_s8_u8(t42));
-    int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144), vreinterpret_s8_u8(t46));
-    int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169), t50);
-    int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194), t54);
-    int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58_2);
+    int32x4_t dot_start_9 = vdupq_n_s32(16384);
+    static const uint8_t places_9[64] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6,
+        4, 5, 6, 7, 5, 6, 7, DAEDALUS_UPPER + 1, 6, 7, DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, 7,
+        DAEDALUS_UPPER + 1, DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 1,
+        DAEDALUS_UPPER + 2, DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 2,
+        DAEDALUS_UPPER + 3, DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 3,
+        DAEDALUS_UPPER + 4, DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 4,
+        DAEDALUS_UPPER + 5, DAEDALUS_UPPER + 6, DAEDALUS_UPPER + 7};
+    const uint8_t *const places_at_9 = daedalus_beside(places_9);
+    uint8x16_t sign_bits_9 = vld1q_u8(&places_at_9[0]);
+    uint8x16_t order_25 = vld1q_u8(&places_at_9[16]);
+    uint8x16_t order_26 = vld1q_u8(&places_at_9[32]);
+    uint8x16_t order_27 = vld1q_u8(&places_at_9[48]);
+    const daedalus_window window_15 = daedalus_signed_window(&src_row11[-3], &src_row11[4],
+        sign_bits_9);
+    int8x16_t fours_43 = daedalus_lookup(window_15, order_25);
+    int8x16_t fours_44 = daedalus_lookup(window_15, order_26);
+    int8x16_t fours_45 = daedalus_lookup(window_15, order_27);
+    int8x8_t taps_9 = vmovn_s16(vld1q_s16(taps_table[((filter * 16) + mx) & 63]));
+    int32x4_t t167_0 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_43, taps_9, 0), fours_44,
+        taps_9, 1);
+    int32x4_t t167_1 = vdotq_lane_s32(vdotq_lane_s32(dot_start_9, fours_44, taps_9, 0), fours_45,
+        taps_9, 1);
+    int16x8_t t168 = vrshrn_high_n_s32(vrshrn_n_s32(t167_0, 7), t167_1, 7);
+    uint8x8_t t168_sat = vqmovun_s16(t168);
+    int32_t t12_9 = (filter * 16) + my;
+    uint8x8_t k128_8 = vdup_n_u8((uint8_t)(128));
+    uint8x8_t t28_8 = vsub_u8(t91_sat, k128_8);
+    uint8x8_t t69_8 = vsub_u8(t102_sat, k128_8);
+    uint8x8_t t94_6 = vsub_u8(t113_sat, k128_8);
+    uint8x8_t t119_5 = vsub_u8(t124_sat, k128_8);
+    uint8x8_t t144_4 = vsub_u8(t135_sat, k128_8);
+    uint8x8_t t169_3 = vsub_u8(t146_sat, k128_8);
+    uint8x8_t t194_2 = vsub_u8(t157_sat, k128_8);
+    uint8x8_t t219 = vsub_u8(t168_sat, k128_8);
+    int8x8_t t31_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][0]));
+    int16x8_t t221 = vmull_s8(vreinterpret_s8_u8(t28_8), t31_8);
+    int8x8_t t34_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][1]));
+    int16x8_t t223 = vmlal_s8(t221, vreinterpret_s8_u8(t69_8), t34_8);
+    int8x8_t t38_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][2]));
+    int16x8_t t225 = vmlal_s8(t223, vreinterpret_s8_u8(t94_6), t38_8);
+    uint8x8_t t42_8 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][3]));
+    int16x8_t t227 = vmlal_s8(t225, vreinterpret_s8_u8(t119_5), vreinterpret_s8_u8(t42_8));
+    uint8x8_t t46_8 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][4]));
+    int16x8_t t229 = vmlal_s8(t227, vreinterpret_s8_u8(t144_4), vreinterpret_s8_u8(t46_8));
+    int8x8_t t50_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][5]));
+    int16x8_t t231 = vmlal_s8(t229, vreinterpret_s8_u8(t169_3), t50_8);
+    int8x8_t t54_8 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][6]));
+    int16x8_t t233 = vmlal_s8(t231, vreinterpret_s8_u8(t194_2), t54_8);
+    int8x8_t t58_9 = vdup_n_s8((int8_t)(taps_table[daedalus_clip(t12_9, 0, 63)][7]));
+    int16x8_t t235 = vmlal_s8(t233, vreinterpret_s8_u8(t219), t58_9);
     int8x8_t t237_sat = vqrshrn_n_s16(t235, 7);
-    uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128);
+    uint8x8_t out_8 = vadd_u8(vreinterpret_u8_s8(t237_sat), k128_8);
     uint8x8_t t240 = vld1_u8(&dst_row7[0]);
     uint8x8_t t242 = vrhadd_u8(t240, out_8);
     vst1_u8(&dst_row7[0], t242);

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 27d8bb6c746946cb
+ * Class sub8 (8 <= rows <= 8 and 1 <= mx <= 15 and 1 <= my <= 15), input hash 432d29275de91190
  */
 static inline void all_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -312,364 +312,537 @@ static inline void all_items_vp9_mc_8hv_avg__vector_sub8(uint8_t *dst, ptrdiff_t
     uint8_t *const dst_row6 = dst_row5 + dst_stride;
     uint8_t *const dst_row7 = dst_row6 + dst_stride;
     int32_t t12_2 = (filter * 16) + mx;
-    int32_t t14_2 = taps_table[daedalus_clip(t12_2, 0, 63)][0];
-    int32_t t17_2 = taps_table[daedalus_clip(t12_2, 0, 63)][1];
-    int32_t t20_2 = taps_table[daedalus_clip(t12_2, 0, 63)][2];
-    int32_t t23_2 = taps_table[daedalus_clip(t12_2, 0, 63)][3];
-    int32_t t26_2 = taps_table[daedalus_clip(t12_2, 0, 63)][4];
-    int32_t t29_2 = taps_table[daedalus_clip(t12_2, 0, 63)][5];
-    int32_t t32_2 = taps_table[daedalus_clip(t12_2, 0, 63)][6];
-    int32_t t35_2 = taps_table[daedalus_clip(t12_2, 0, 63)][7];
     uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
     uint8x8_t pixels0_15 = vld1_u8(&src_row4[-3]);
     uint16x8_t pixels0_16 = vmovl_u8(pixels0_15);
     int16x8_t t234 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_16), (int16_t)t14_2);
+        vreinterpretq_s16_u16(pixels0_16), (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][0]);
     uint8x8_t pixels1_15 = vld1_u8(&src_row4[-2]);
     uint16x8_t pixels1_16 = vmovl_u8(pixels1_15);
-    int16x8_t t235 = vmlaq_n_s16(t234, vreinterpretq_s16_u16(pixels1_16), (int16_t)t17_2);
+    int16x8_t t235 = vmlaq_n_s16(t234, vreinterpretq_s16_u16(pixels1_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][1]);
     uint8x8_t pixels2_15 = vld1_u8(&src_row4[-1]);
     uint16x8_t pixels2_16 = vmovl_u8(pixels2_15);
-    int16x8_t t236 = vmlaq_n_s16(t235, vreinterpretq_s16_u16(pixels2_16), (int16_t)t20_2);
+    int16x8_t t236 = vmlaq_n_s16(t235, vreinterpretq_s16_u16(pixels2_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][2]);
     uint8x8_t pixels3_15 = vld1_u8(&src_row4[0]);
     uint16x8_t pixels3_16 = vmovl_u8(pixels3_15);
-    int16x8_t t237 = vmlaq_n_s16(t236, vreinterpretq_s16_u16(pixels3_16), (int16_t)t23_2);
+    int16x8_t t237 = vmlaq_n_s16(t236, vreinterpretq_s16_u16(pixels3_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][3]);
     uint8x8_t pixels4_15 = vld1_u8(&src_row4[1]);
     uint16x8_t pixels4_16 = vmovl_u8(pixels4_15);
-    int16x8_t t238 = vmlaq_n_s16(t237, vreinterpretq_s16_u16(pixels4_16), (int16_t)t26_2);
+    int16x8_t t238 = vmlaq_n_s16(t237, vreinterpretq_s16_u16(pixels4_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][4]);
     uint8x8_t pixels5_15 = vld1_u8(&src_row4[2]);
     uint16x8_t pixels5_16 = vmovl_u8(pixels5_15);
-    int16x8_t t239 = vmlaq_n_s16(t238, vreinterpretq_s16_u16(pixels5_16), (int16_t)t29_2);
+    int16x8_t t239 = vmlaq_n_s16(t238, vreinterpretq_s16_u16(pixels5_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][5]);
     uint8x8_t pixels6_15 = vld1_u8(&src_row4[3]);
     uint16x8_t pixels6_16 = vmovl_u8(pixels6_15);
-    int16x8_t t240 = vmlaq_n_s16(t239, vreinterpretq_s16_u16(pixels6_16), (int16_t)t32_2);
+    int16x8_t t240 = vmlaq_n_s16(t239, vreinterpretq_s16_u16(pixels6_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][6]);
     uint8x8_t pixels7_15 = vld1_u8(&src_row4[4]);
     uint16x8_t pixels7_16 = vmovl_u8(pixels7_15);
-    int16x8_t t241 = vmlaq_n_s16(t240, vreinterpretq_s16_u16(pixels7_16), (int16_t)t35_2);
+    int16x8_t t241 = vmlaq_n_s16(t240, vreinterpretq_s16_u16(pixels7_16),
+        (int16_t)taps_table[daedalus_clip(t12_2, 0, 63)][7]);
     uint16x8_t t243_sat = vqsubq_u16(vreinterpretq_u16_s16(t241), k13770_2);
     uint8x8_t t244_sat = vqrshrn_n_u16(t243_sat, 7);
-    uint8x8_t pixels0_17 = vld1_u8(&src_row5[-3]);
-    uint16x8_t pixels0_18 = vmovl_u8(pixels0_17);
-    int16x8_t t262 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_18), (int16_t)t14_2);
-    uint8x8_t pixels1_17 = vld1_u8(&src_row5[-2]);
-    uint16x8_t pixels1_18 = vmovl_u8(pixels1_17);
-    int16x8_t t263 = vmlaq_n_s16(t262, vreinterpretq_s16_u16(pixels1_18), (int16_t)t17_2);
-    uint8x8_t pixels2_17 = vld1_u8(&src_row5[-1]);
-    uint16x8_t pixels2_18 = vmovl_u8(pixels2_17);
-    int16x8_t t264 = vmlaq_n_s16(t263, vreinterpretq_s16_u16(pixels2_18), (int16_t)t20_2);
-    uint8x8_t pixels3_17 = vld1_u8(&src_row5[0]);
-    uint16x8_t pixels3_18 = vmovl_u8(pixels3_17);
-    int16x8_t t265 = vmlaq_n_s16(t264, vreinterpretq_s16_u16(pixels3_18), (int16_t)t23_2);
-    uint8x8_t pixels4_17 = vld1_u8(&src_row5[1]);
-    uint16x8_t pixels4_18 = vmovl_u8(pixels4_17);
-    int16x8_t t266 = vmlaq_n_s16(t265, vreinterpretq_s16_u16(pixels4_18), (int16_t)t26_2);
-    uint8x8_t pixels5_17 = vld1_u8(&src_row5[2]);
-    uint16x8_t pixels5_18 = vmovl_u8(pixels5_17);
-    int16x8_t t267 = vmlaq_n_s16(t266, vreinterpretq_s16_u16(pixels5_18), (int16_t)t29_2);
-    uint8x8_t pixels6_17 = vld1_u8(&src_row5[3]);
-    uint16x8_t pixels6_18 = vmovl_u8(pixels6_17);
-    int16x8_t t268 = vmlaq_n_s16(t267, vreinterpretq_s16_u16(pixels6_18), (int16_t)t32_2);
-    uint8x8_t pixels7_17 = vld1_u8(&src_row5[4]);
-    uint16x8_t pixels7_18 = vmovl_u8(pixels7_17);
-    int16x8_t t269 = vmlaq_n_s16(t268, vreinterpretq_s16_u16(pixels7_18), (int16_t)t35_2);
-    uint16x8_t t271_sat = vqsubq_u16(vreinterpretq_u16_s16(t269), k13770_2);
-    uint8x8_t t272_sat = vqrshrn_n_u16(t271_sat, 7);
-    uint8x8_t pixels0_19 = vld1_u8(&src_row6[-3]);
-    uint16x8_t pixels0_20 = vmovl_u8(pixels0_19);
-    int16x8_t t290 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_20), (int16_t)t14_2);
-    uint8x8_t pixels1_19 = vld1_u8(&src_row6[-2]);
-    uint16x8_t pixels1_20 = vmovl_u8(pixels1_19);
-    int16x8_t t291 = vmlaq_n_s16(t290, vreinterpretq_s16_u16(pixels1_20), (int16_t)t17_2);
-    uint8x8_t pixels2_19 = vld1_u8(&src_row6[-1]);
-    uint16x8_t pixels2_20 = vmovl_u8(pixels2_19);
-    int16x8_t t292 = vmlaq_n_s16(t291, vreinterpretq_s16_u16(pixels2_20), (int16_t)t20_2);
-    uint8x8_t pixels3_19 = vld1_u8(&src_row6[0]);
-    uint16x8_t pixels3_20 = vmovl_u8(pixels3_19);
-    int16x8_t t293 = vmlaq_n_s16(t292, vreinterpretq_s16_u16(pixels3_20), (int16_t)t23_2);
-    uint8x8_t pixels4_19 = vld1_u8(&src_row6[1]);
-    uint16x8_t pixels4_20 = vmovl_u8(pixels4_19);
-    int16x8_t t294 = vmlaq_n_s16(t293, vreinterpretq_s16_u16(pixels4_20), (int16_t)t26_2);
-    uint8x8_t pixels5_19 = vld1_u8(&src_row6[2]);
-    uint16x8_t pixels5_20 = vmovl_u8(pixels5_19);
-    int16x8_t t295 = vmlaq_n_s16(t294, vreinterpretq_s16_u16(pixels5_20), (int16_t)t29_2);
-    uint8x8_t pixels6_19 = vld1_u8(&src_row6[3]);
-    uint16x8_t pixels6_20 = vmovl_u8(pixels6_19);
-    int16x8_t t296 = vmlaq_n_s16(t295, vreinterpretq_s16_u16(pixels6_20), (int16_t)t32_2);
-    uint8x8_t pixels7_19 = vld1_u8(&src_row6[4]);
-    uint16x8_t pixels7_20 = vmovl_u8(pixels7_19);
-    int16x8_t t297 = vmlaq_n_s16(t296, vreinterpretq_s16_u16(pixels7_20), (int16_t)t35_2);
-    uint16x8_t t299_sat = vqsubq_u16(vreinterpretq_u16_s16(t297), k13770_2);
-    uint8x8_t t300_sat = vqrshrn_n_u16(t299_sat, 7);
-    uint8x8_t pixels0_21 = vld1_u8(&src_row7[-3]);
-    uint16x8_t pixels0_22 = vmovl_u8(pixels0_21);
-    int16x8_t t318 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_22), (int16_t)t14_2);
-    uint8x8_t pixels1_21 = vld1_u8(&src_row7[-2]);
-    uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
-    int16x8_t t319 = vmlaq_n_s16(t318, vreinterpretq_s16_u16(pixels1_22), (int16_t)t17_2);
-    uint8x8_t pixels2_21 = vld1_u8(&src_row7[-1]);
-    uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
-    int16x8_t t320 = vmlaq_n_s16(t319, vreinterpretq_s16_u16(pixels2_22), (int16_t)t20_2);
-    uint8x8_t pixels3_21 = vld1_u8(&src_row7[0]);
-    uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
-    int16x8_t t321 = vmlaq_n_s16(t320, vreinterpretq_s16_u16(pixels3_22), (int16_t)t23_2);
-    uint8x8_t pixels4_21 = vld1_u8(&src_row7[1]);
-    uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
-    int16x8_t t322 = vmlaq_n_s16(t321, vreinterpretq_s16_u16(pixels4_22), (int16_t)t26_2);
-    uint8x8_t pixels5_21 = vld1_u8(&src_row7[2]);
-    uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
-    int16x8_t t323 = vmlaq_n_s16(t322, vreinterpretq_s16_u16(pixels5_22), (int16_t)t29_2);
-    uint8x8_t pixels6_21 = vld1_u8(&src_row7[3]);
-    uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
-    int16x8_t t324 = vmlaq_n_s16(t323, vreinterpretq_s16_u16(pixels6_22), (int16_t)t32_2);
-    uint8x8_t pixels7_21 = vld1_u8(&src_row7[4]);
-    uint16x8_t pixels7_22 = vmovl_u8(pixels7_21);
-    int16x8_t t325 = vmlaq_n_s16(t324, vreinterpretq_s16_u16(pixels7_22), (int16_t)t35_2);
-    uint16x8_t t327_sat = vqsubq_u16(vreinterpretq_u16_s16(t325), k13770_2);
-    uint8x8_t t328_sat = vqrshrn_n_u16(t327_sat, 7);
-    uint8x8_t pixels0_23 = vld1_u8(&src_row8[-3]);
-    uint16x8_t pixels0_24 = vmovl_u8(pixels0_23);
-    int16x8_t t346 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_24), (int16_t)t14_2);
-    uint8x8_t pixels1_23 = vld1_u8(&src_row8[-2]);
-    uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
-    int16x8_t t347 = vmlaq_n_s16(t346, vreinterpretq_s16_u16(pixels1_24), (int16_t)t17_2);
-    uint8x8_t pixels2_23 = vld1_u8(&src_row8[-1]);
-    uint16x8_t pixels2_24 = vmovl_u8(pixels2_23);
-    int16x8_t t348 = vmlaq_n_s16(t347, vreinterpretq_s16_u16(pixels2_24), (int16_t)t20_2);
-    uint8x8_t pixels3_23 = vld1_u8(&src_row8[0]);
-    uint16x8_t pixels3_24 = vmovl_u8(pixels3_23);
-    int16x8_t t349 = vmlaq_n_s16(t348, vreinterpretq_s16_u16(pixels3_24), (int16_t)t23_2);
-    uint8x8_t pixels4_23 = vld1_u8(&src_row8[1]);
-    uint16x8_t pixels4_24 = vmovl_u8(pixels4_23);
-    int16x8_t t350 = vmlaq_n_s16(t349, vreinterpretq_s16_u16(pixels4_24), (int16_t)t26_2);
-    uint8x8_t pixels5_23 = vld1_u8(&src_row8[2]);
-    uint16x8_t pixels5_24 = vmovl_u8(pixels5_23);
-    int16x8_t t351 = vmlaq_n_s16(t350, vreinterpretq_s16_u16(pixels5_24), (int16_t)t29_2);
-    uint8x8_t pixels6_23 = vld1_u8(&src_row8[3]);
-    uint16x8_t pixels6_24 = vmovl_u8(pixels6_23);
-    int16x8_t t352 = vmlaq_n_s16(t351, vreinterpretq_s16_u16(pixels6_24), (int16_t)t32_2);
-    uint8x8_t pixels7_23 = vld1_u8(&src_row8[4]);
-    uint16x8_t pixels7_24 = vmovl_u8(pixels7_23);
-    int16x8_t t353 = vmlaq_n_s16(t352, vreinterpretq_s16_u16(pixels7_24), (int16_t)t35_2);
-    uint16x8_t t355_sat = vqsubq_u16(vreinterpretq_u16_s16(t353), k13770_2);
-    uint8x8_t t356_sat = vqrshrn_n_u16(t355_sat, 7);
-    uint8x8_t pixels0_25 = vld1_u8(&src_row9[-3]);
-    uint16x8_t pixels0_26 = vmovl_u8(pixels0_25);
-    int16x8_t t374 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_26), (int16_t)t14_2);
-    uint8x8_t pixels1_25 = vld1_u8(&src_row9[-2]);
-    uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
-    int16x8_t t375 = vmlaq_n_s16(t374, vreinterpretq_s16_u16(pixels1_26), (int16_t)t17_2);
-    uint8x8_t pixels2_25 = vld1_u8(&src_row9[-1]);
-    uint16x8_t pixels2_26 = vmovl_u8(pixels2_25);
-    int16x8_t t376 = vmlaq_n_s16(t375, vreinterpretq_s16_u16(pixels2_26), (int16_t)t20_2);
-    uint8x8_t pixels3_25 = vld1_u8(&src_row9[0]);
-    uint16x8_t pixels3_26 = vmovl_u8(pixels3_25);
-    int16x8_t t377 = vmlaq_n_s16(t376, vreinterpretq_s16_u16(pixels3_26), (int16_t)t23_2);
-    uint8x8_t pixels4_25 = vld1_u8(&src_row9[1]);
-    uint16x8_t pixels4_26 = vmovl_u8(pixels4_25);
-    int16x8_t t378 = vmlaq_n_s16(t377, vreinterpretq_s16_u16(pixels4_26), (int16_t)t26_2);
-    uint8x8_t pixels5_25 = vld1_u8(&src_row9[2]);
-    uint16x8_t pixels5_26 = vmovl_u8(pixels5_25);
-    int16x8_t t379 = vmlaq_n_s16(t378, vreinterpretq_s16_u16(pixels5_26), (int16_t)t29_2);
-    uint8x8_t pixels6_25 = vld1_u8(&src_row9[3]);
-    uint16x8_t pixels6_26 = vmovl_u8(pixels6_25);
-    int16x8_t t380 = vmlaq_n_s16(t379, vreinterpretq_s16_u16(pixels6_26), (int16_t)t32_2);
-    uint8x8_t pixels7_25 = vld1_u8(&src_row9[4]);
-    uint16x8_t pixels7_26 = vmovl_u8(pixels7_25);
-    int16x8_t t381 = vmlaq_n_s16(t380, vreinterpretq_s16_u16(pixels7_26), (int16_t)t35_2);
-    uint16x8_t t383_sat = vqsubq_u16(vreinterpretq_u16_s16(t381), k13770_2);
-    uint8x8_t t384_sat = vqrshrn_n_u16(t383_sat, 7);
-    uint8x8_t pixels0_27 = vld1_u8(&src_row10[-3]);
-    uint16x8_t pixels0_28 = vmovl_u8(pixels0_27);
-    int16x8_t t402 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_28), (int16_t)t14_2);
-    uint8x8_t pixels1_27 = vld1_u8(&src_row10[-2]);
-    uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
-    int16x8_t t403 = vmlaq_n_s16(t402, vreinterpretq_s16_u16(pixels1_28), (int16_t)t17_2);
-    uint8x8_t pixels2_27 = vld1_u8(&src_row10[-1]);
-    uint16x8_t pixels2_28 = vmovl_u8(pixels2_27);
-    int16x8_t t404 = vmlaq_n_s16(t403, vreinterpretq_s16_u16(pixels2_28), (int16_t)t20_2);
-    uint8x8_t pixels3_27 = vld1_u8(&src_row10[0]);
-    uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
-    int16x8_t t405 = vmlaq_n_s16(t404, vreinterpretq_s16_u16(pixels3_28), (int16_t)t23_2);
-    uint8x8_t pixels4_27 = vld1_u8(&src_row10[1]);
-    uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
-    int16x8_t t406 = vmlaq_n_s16(t405, vreinterpretq_s16_u16(pixels4_28), (int16_t)t26_2);
-    uint8x8_t pixels5_27 = vld1_u8(&src_row10[2]);
-    uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
-    int16x8_t t407 = vmlaq_n_s16(t406, vreinterpretq_s16_u16(pixels5_28), (int16_t)t29_2);
-    uint8x8_t pixels6_27 = vld1_u8(&src_row10[3]);
-    uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
-    int16x8_t t408 = vmlaq_n_s16(t407, vreinterpretq_s16_u16(pixels6_28), (int16_t)t32_2);
-    uint8x8_t pixels7_27 = vld1_u8(&src_row10[4]);
-    uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
-    int16x8_t t409 = vmlaq_n_s16(t408, vreinterpretq_s16_u16(pixels7_28), (int16_t)t35_2);
-    uint16x8_t t411_sat = vqsubq_u16(vreinterpretq_u16_s16(t409), k13770_2);
-    uint8x8_t t412_sat = vqrshrn_n_u16(t411_sat, 7);
-    uint8x8_t pixels0_29 = vld1_u8(&src_row11[-3]);
-    uint16x8_t pixels0_30 = vmovl_u8(pixels0_29);
-    int16x8_t t430 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-        vreinterpretq_s16_u16(pixels0_30), (int16_t)t14_2);
-    uint8x8_t pixels1_29 = vld1_u8(&src_row11[-2]);
-    uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
-    int16x8_t t431 = vmlaq_n_s16(t430, vreinterpretq_s16_u16(pixels1_30), (int16_t)t17_2);
-    uint8x8_t pixels2_29 = vld1_u8(&src_row11[-1]);
-    uint16x8_t pixels2_30 = vmovl_u8(pixels2_29);
-    int16x8_t t432 = vmlaq_n_s16(t431, vreinterpretq_s16_u16(pixels2_30), (int16_t)t20_2);
-    uint8x8_t pixels3_29 = vld1_u8(&src_row11[0]);
-    uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
-    int16x8_t t433 = vmlaq_n_s16(t432, vreinterpretq_s16_u16(pixels3_30), (int16_t)t23_2);
-    uint8x8_t pixels4_29 = vld1_u8(&src_row11[1]);
-    uint16x8_t pixels4_30 = vmovl_u8(pixels4_29);
-    int16x8_t t434 = vmlaq_n_s16(t433, vreinterpretq_s16_u16(pixels4_30), (int16_t)t26_2);
-    uint8x8_t pixels5_29 = vld1_u8(&src_row11[2]);
-    uint16x8_t pixels5_30 = vmovl_u8(pixels5_29);
-    int16x8_t t435 = vmlaq_n_s16(t434, vreinterpretq_s16_u16(pixels5_30), (int16_t)t29_2);
-    uint8x8_t pixels6_29 = vld1_u8(&src_row11[3]);
-    uint16x8_t pixels6_30 = vmovl_u8(pixels6_29);
-    int16x8_t t436 = vmlaq_n_s16(t435, vreinterpretq_s16_u16(pixels6_30), (int16_t)t32_2);
-    uint8x8_t pixels7_29 = vld1_u8(&src_row11[4]);
-    uint16x8_t pixels7_30 = vmovl_u8(pixels7_29);
-    int16x8_t t437 = vmlaq_n_s16(t436, vreinterpretq_s16_u16(pixels7_30), (int16_t)t35_2);
-    uint16x8_t t439_sat = vqsubq_u16(vreinterpretq_u16_s16(t437), k13770_2);
-    uint8x8_t t440_sat = vqrshrn_n_u16(t439_sat, 7);
     int32_t t12_3 = (filter * 16) + my;
-    int32_t t14_3 = taps_table[daedalus_clip(t12_3, 0, 63)][0];
-    int32_t t17_3 = taps_table[daedalus_clip(t12_3, 0, 63)][1];
-    int32_t t20_3 = taps_table[daedalus_clip(t12_3, 0, 63)][2];
-    int32_t t23_3 = taps_table[daedalus_clip(t12_3, 0, 63)][3];
-    int32_t t26_3 = taps_table[daedalus_clip(t12_3, 0, 63)][4];
-    int32_t t29_3 = taps_table[daedalus_clip(t12_3, 0, 63)][5];
-    int32_t t32_3 = taps_table[daedalus_clip(t12_3, 0, 63)][6];
-    int32_t t35_3 = taps_table[daedalus_clip(t12_3, 0, 63)][7];
     uint16x8_t k13770_3 = vdupq_n_u16((uint16_t)(13770));
-    uint16x8_t pixels0_31 = vmovl_u8(t48_sat);
+    uint16x8_t pixels0_17 = vmovl_u8(t48_sat);
     int16x8_t t38_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels0_31), (int16_t)t14_3);
-    uint16x8_t pixels1_31 = vmovl_u8(t76_sat);
-    int16x8_t t39_2 = vmlaq_n_s16(t38_2, vreinterpretq_s16_u16(pixels1_31), (int16_t)t17_3);
-    uint16x8_t pixels2_31 = vmovl_u8(t104_sat);
-    int16x8_t t40_2 = vmlaq_n_s16(t39_2, vreinterpretq_s16_u16(pixels2_31), (int16_t)t20_3);
-    uint16x8_t pixels3_31 = vmovl_u8(t132_sat);
-    int16x8_t t41_2 = vmlaq_n_s16(t40_2, vreinterpretq_s16_u16(pixels3_31), (int16_t)t23_3);
-    uint16x8_t pixels4_31 = vmovl_u8(t160_sat);
-    int16x8_t t42_2 = vmlaq_n_s16(t41_2, vreinterpretq_s16_u16(pixels4_31), (int16_t)t26_3);
-    uint16x8_t pixels5_31 = vmovl_u8(t188_sat);
-    int16x8_t t43_2 = vmlaq_n_s16(t42_2, vreinterpretq_s16_u16(pixels5_31), (int16_t)t29_3);
-    uint16x8_t pixels6_31 = vmovl_u8(t216_sat);
-    int16x8_t t44_2 = vmlaq_n_s16(t43_2, vreinterpretq_s16_u16(pixels6_31), (int16_t)t32_3);
-    uint16x8_t pixels7_31 = vmovl_u8(t244_sat);
-    int16x8_t t45_2 = vmlaq_n_s16(t44_2, vreinterpretq_s16_u16(pixels7_31), (int16_t)t35_3);
+        vreinterpretq_s16_u16(pixels0_17), (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][0]);
+    uint16x8_t pixels1_17 = vmovl_u8(t76_sat);
+    int16x8_t t39_2 = vmlaq_n_s16(t38_2, vreinterpretq_s16_u16(pixels1_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][1]);
+    uint16x8_t pixels2_17 = vmovl_u8(t104_sat);
+    int16x8_t t40_2 = vmlaq_n_s16(t39_2, vreinterpretq_s16_u16(pixels2_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][2]);
+    uint16x8_t pixels3_17 = vmovl_u8(t132_sat);
+    int16x8_t t41_2 = vmlaq_n_s16(t40_2, vreinterpretq_s16_u16(pixels3_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][3]);
+    uint16x8_t pixels4_17 = vmovl_u8(t160_sat);
+    int16x8_t t42_2 = vmlaq_n_s16(t41_2, vreinterpretq_s16_u16(pixels4_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][4]);
+    uint16x8_t pixels5_17 = vmovl_u8(t188_sat);
+    int16x8_t t43_2 = vmlaq_n_s16(t42_2, vreinterpretq_s16_u16(pixels5_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][5]);
+    uint16x8_t pixels6_17 = vmovl_u8(t216_sat);
+    int16x8_t t44_2 = vmlaq_n_s16(t43_2, vreinterpretq_s16_u16(pixels6_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][6]);
+    uint16x8_t pixels7_17 = vmovl_u8(t244_sat);
+    int16x8_t t45_2 = vmlaq_n_s16(t44_2, vreinterpretq_s16_u16(pixels7_17),
+        (int16_t)taps_table[daedalus_clip(t12_3, 0, 63)][7]);
     uint16x8_t t47_sat_2 = vqsubq_u16(vreinterpretq_u16_s16(t45_2), k13770_3);
     uint8x8_t t48_sat_2 = vqrshrn_n_u16(t47_sat_2, 7);
     uint8x8_t t50 = vld1_u8(&dst[0]);
     uint8x8_t t52 = vrhadd_u8(t50, t48_sat_2);
     vst1_u8(&dst[0], t52);
-    int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3), vreinterpretq_s16_u16(pixels1_31),
-        (int16_t)t14_3);
-    int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_31), (int16_t)t17_3);
-    int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_31), (int16_t)t20_3);
-    int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_31), (int16_t)t23_3);
-    int16x8_t t66_2 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_31), (int16_t)t26_3);
-    int16x8_t t67_2 = vmlaq_n_s16(t66_2, vreinterpretq_s16_u16(pixels6_31), (int16_t)t29_3);
-    int16x8_t t68_2 = vmlaq_n_s16(t67_2, vreinterpretq_s16_u16(pixels7_31), (int16_t)t32_3);
-    uint16x8_t pixels7_32 = vmovl_u8(t272_sat);
-    int16x8_t t69_2 = vmlaq_n_s16(t68_2, vreinterpretq_s16_u16(pixels7_32), (int16_t)t35_3);
-    uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69_2), k13770_3);
+    int32_t t12_4 = (filter * 16) + mx;
+    uint16x8_t k13770_4 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_18 = vld1_u8(&src_row5[-3]);
+    uint16x8_t pixels0_19 = vmovl_u8(pixels0_18);
+    int16x8_t t262 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_4),
+        vreinterpretq_s16_u16(pixels0_19), (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][0]);
+    uint8x8_t pixels1_18 = vld1_u8(&src_row5[-2]);
+    uint16x8_t pixels1_19 = vmovl_u8(pixels1_18);
+    int16x8_t t263 = vmlaq_n_s16(t262, vreinterpretq_s16_u16(pixels1_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][1]);
+    uint8x8_t pixels2_18 = vld1_u8(&src_row5[-1]);
+    uint16x8_t pixels2_19 = vmovl_u8(pixels2_18);
+    int16x8_t t264 = vmlaq_n_s16(t263, vreinterpretq_s16_u16(pixels2_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][2]);
+    uint8x8_t pixels3_18 = vld1_u8(&src_row5[0]);
+    uint16x8_t pixels3_19 = vmovl_u8(pixels3_18);
+    int16x8_t t265 = vmlaq_n_s16(t264, vreinterpretq_s16_u16(pixels3_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][3]);
+    uint8x8_t pixels4_18 = vld1_u8(&src_row5[1]);
+    uint16x8_t pixels4_19 = vmovl_u8(pixels4_18);
+    int16x8_t t266 = vmlaq_n_s16(t265, vreinterpretq_s16_u16(pixels4_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][4]);
+    uint8x8_t pixels5_18 = vld1_u8(&src_row5[2]);
+    uint16x8_t pixels5_19 = vmovl_u8(pixels5_18);
+    int16x8_t t267 = vmlaq_n_s16(t266, vreinterpretq_s16_u16(pixels5_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][5]);
+    uint8x8_t pixels6_18 = vld1_u8(&src_row5[3]);
+    uint16x8_t pixels6_19 = vmovl_u8(pixels6_18);
+    int16x8_t t268 = vmlaq_n_s16(t267, vreinterpretq_s16_u16(pixels6_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][6]);
+    uint8x8_t pixels7_18 = vld1_u8(&src_row5[4]);
+    uint16x8_t pixels7_19 = vmovl_u8(pixels7_18);
+    int16x8_t t269 = vmlaq_n_s16(t268, vreinterpretq_s16_u16(pixels7_19),
+        (int16_t)taps_table[daedalus_clip(t12_4, 0, 63)][7]);
+    uint16x8_t t271_sat = vqsubq_u16(vreinterpretq_u16_s16(t269), k13770_4);
+    uint8x8_t t272_sat = vqrshrn_n_u16(t271_sat, 7);
+    int32_t t12_5 = (filter * 16) + my;
+    uint16x8_t k13770_5 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels1_20 = vmovl_u8(t76_sat);
+    int16x8_t t62 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_5), vreinterpretq_s16_u16(pixels1_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][0]);
+    uint16x8_t pixels2_20 = vmovl_u8(t104_sat);
+    int16x8_t t63 = vmlaq_n_s16(t62, vreinterpretq_s16_u16(pixels2_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][1]);
+    uint16x8_t pixels3_20 = vmovl_u8(t132_sat);
+    int16x8_t t64 = vmlaq_n_s16(t63, vreinterpretq_s16_u16(pixels3_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][2]);
+    uint16x8_t pixels4_20 = vmovl_u8(t160_sat);
+    int16x8_t t65 = vmlaq_n_s16(t64, vreinterpretq_s16_u16(pixels4_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][3]);
+    uint16x8_t pixels5_20 = vmovl_u8(t188_sat);
+    int16x8_t t66_2 = vmlaq_n_s16(t65, vreinterpretq_s16_u16(pixels5_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][4]);
+    uint16x8_t pixels6_20 = vmovl_u8(t216_sat);
+    int16x8_t t67_2 = vmlaq_n_s16(t66_2, vreinterpretq_s16_u16(pixels6_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][5]);
+    uint16x8_t pixels7_20 = vmovl_u8(t244_sat);
+    int16x8_t t68_2 = vmlaq_n_s16(t67_2, vreinterpretq_s16_u16(pixels7_20),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][6]);
+    uint16x8_t pixels7_21 = vmovl_u8(t272_sat);
+    int16x8_t t69_2 = vmlaq_n_s16(t68_2, vreinterpretq_s16_u16(pixels7_21),
+        (int16_t)taps_table[daedalus_clip(t12_5, 0, 63)][7]);
+    uint16x8_t t71_sat = vqsubq_u16(vreinterpretq_u16_s16(t69_2), k13770_5);
     uint8x8_t t72_sat = vqrshrn_n_u16(t71_sat, 7);
     uint8x8_t t74 = vld1_u8(&dst_row1[0]);
     uint8x8_t t76 = vrhadd_u8(t74, t72_sat);
     vst1_u8(&dst_row1[0], t76);
-    int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3), vreinterpretq_s16_u16(pixels2_31),
-        (int16_t)t14_3);
-    int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_31), (int16_t)t17_3);
-    int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_31), (int16_t)t20_3);
-    int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_31), (int16_t)t23_3);
-    int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_31), (int16_t)t26_3);
-    int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_31), (int16_t)t29_3);
-    int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_32), (int16_t)t32_3);
-    uint16x8_t pixels7_33 = vmovl_u8(t300_sat);
-    int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_33), (int16_t)t35_3);
-    uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770_3);
+    int32_t t12_6 = (filter * 16) + mx;
+    uint16x8_t k13770_6 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_20 = vld1_u8(&src_row6[-3]);
+    uint16x8_t pixels0_21 = vmovl_u8(pixels0_20);
+    int16x8_t t290 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_6),
+        vreinterpretq_s16_u16(pixels0_21), (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][0]);
+    uint8x8_t pixels1_21 = vld1_u8(&src_row6[-2]);
+    uint16x8_t pixels1_22 = vmovl_u8(pixels1_21);
+    int16x8_t t291 = vmlaq_n_s16(t290, vreinterpretq_s16_u16(pixels1_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][1]);
+    uint8x8_t pixels2_21 = vld1_u8(&src_row6[-1]);
+    uint16x8_t pixels2_22 = vmovl_u8(pixels2_21);
+    int16x8_t t292 = vmlaq_n_s16(t291, vreinterpretq_s16_u16(pixels2_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][2]);
+    uint8x8_t pixels3_21 = vld1_u8(&src_row6[0]);
+    uint16x8_t pixels3_22 = vmovl_u8(pixels3_21);
+    int16x8_t t293 = vmlaq_n_s16(t292, vreinterpretq_s16_u16(pixels3_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][3]);
+    uint8x8_t pixels4_21 = vld1_u8(&src_row6[1]);
+    uint16x8_t pixels4_22 = vmovl_u8(pixels4_21);
+    int16x8_t t294 = vmlaq_n_s16(t293, vreinterpretq_s16_u16(pixels4_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][4]);
+    uint8x8_t pixels5_21 = vld1_u8(&src_row6[2]);
+    uint16x8_t pixels5_22 = vmovl_u8(pixels5_21);
+    int16x8_t t295 = vmlaq_n_s16(t294, vreinterpretq_s16_u16(pixels5_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][5]);
+    uint8x8_t pixels6_21 = vld1_u8(&src_row6[3]);
+    uint16x8_t pixels6_22 = vmovl_u8(pixels6_21);
+    int16x8_t t296 = vmlaq_n_s16(t295, vreinterpretq_s16_u16(pixels6_22),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][6]);
+    uint8x8_t pixels7_22 = vld1_u8(&src_row6[4]);
+    uint16x8_t pixels7_23 = vmovl_u8(pixels7_22);
+    int16x8_t t297 = vmlaq_n_s16(t296, vreinterpretq_s16_u16(pixels7_23),
+        (int16_t)taps_table[daedalus_clip(t12_6, 0, 63)][7]);
+    uint16x8_t t299_sat = vqsubq_u16(vreinterpretq_u16_s16(t297), k13770_6);
+    uint8x8_t t300_sat = vqrshrn_n_u16(t299_sat, 7);
+    int32_t t12_7 = (filter * 16) + my;
+    uint16x8_t k13770_7 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels2_23 = vmovl_u8(t104_sat);
+    int16x8_t t86 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_7), vreinterpretq_s16_u16(pixels2_23),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][0]);
+    uint16x8_t pixels3_23 = vmovl_u8(t132_sat);
+    int16x8_t t87 = vmlaq_n_s16(t86, vreinterpretq_s16_u16(pixels3_23),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][1]);
+    uint16x8_t pixels4_23 = vmovl_u8(t160_sat);
+    int16x8_t t88 = vmlaq_n_s16(t87, vreinterpretq_s16_u16(pixels4_23),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][2]);
+    uint16x8_t pixels5_23 = vmovl_u8(t188_sat);
+    int16x8_t t89 = vmlaq_n_s16(t88, vreinterpretq_s16_u16(pixels5_23),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][3]);
+    uint16x8_t pixels6_23 = vmovl_u8(t216_sat);
+    int16x8_t t90 = vmlaq_n_s16(t89, vreinterpretq_s16_u16(pixels6_23),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][4]);
+    uint16x8_t pixels7_24 = vmovl_u8(t244_sat);
+    int16x8_t t91 = vmlaq_n_s16(t90, vreinterpretq_s16_u16(pixels7_24),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][5]);
+    uint16x8_t pixels7_25 = vmovl_u8(t272_sat);
+    int16x8_t t92 = vmlaq_n_s16(t91, vreinterpretq_s16_u16(pixels7_25),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][6]);
+    uint16x8_t pixels7_26 = vmovl_u8(t300_sat);
+    int16x8_t t93 = vmlaq_n_s16(t92, vreinterpretq_s16_u16(pixels7_26),
+        (int16_t)taps_table[daedalus_clip(t12_7, 0, 63)][7]);
+    uint16x8_t t95_sat = vqsubq_u16(vreinterpretq_u16_s16(t93), k13770_7);
     uint8x8_t t96_sat = vqrshrn_n_u16(t95_sat, 7);
     uint8x8_t t98_2 = vld1_u8(&dst_row2[0]);
     uint8x8_t t100_2 = vrhadd_u8(t98_2, t96_sat);
     vst1_u8(&dst_row2[0], t100_2);
-    int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels3_31), (int16_t)t14_3);
-    int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_31), (int16_t)t17_3);
-    int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_31), (int16_t)t20_3);
-    int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_31), (int16_t)t23_3);
-    int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_31), (int16_t)t26_3);
-    int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_32), (int16_t)t29_3);
-    int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_33), (int16_t)t32_3);
-    uint16x8_t pixels7_34 = vmovl_u8(t328_sat);
-    int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_34), (int16_t)t35_3);
-    uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770_3);
+    int32_t t12_8 = (filter * 16) + mx;
+    uint16x8_t k13770_8 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_22 = vld1_u8(&src_row7[-3]);
+    uint16x8_t pixels0_23 = vmovl_u8(pixels0_22);
+    int16x8_t t318 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_8),
+        vreinterpretq_s16_u16(pixels0_23), (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][0]);
+    uint8x8_t pixels1_23 = vld1_u8(&src_row7[-2]);
+    uint16x8_t pixels1_24 = vmovl_u8(pixels1_23);
+    int16x8_t t319 = vmlaq_n_s16(t318, vreinterpretq_s16_u16(pixels1_24),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][1]);
+    uint8x8_t pixels2_24 = vld1_u8(&src_row7[-1]);
+    uint16x8_t pixels2_25 = vmovl_u8(pixels2_24);
+    int16x8_t t320 = vmlaq_n_s16(t319, vreinterpretq_s16_u16(pixels2_25),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][2]);
+    uint8x8_t pixels3_24 = vld1_u8(&src_row7[0]);
+    uint16x8_t pixels3_25 = vmovl_u8(pixels3_24);
+    int16x8_t t321 = vmlaq_n_s16(t320, vreinterpretq_s16_u16(pixels3_25),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][3]);
+    uint8x8_t pixels4_24 = vld1_u8(&src_row7[1]);
+    uint16x8_t pixels4_25 = vmovl_u8(pixels4_24);
+    int16x8_t t322 = vmlaq_n_s16(t321, vreinterpretq_s16_u16(pixels4_25),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][4]);
+    uint8x8_t pixels5_24 = vld1_u8(&src_row7[2]);
+    uint16x8_t pixels5_25 = vmovl_u8(pixels5_24);
+    int16x8_t t323 = vmlaq_n_s16(t322, vreinterpretq_s16_u16(pixels5_25),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][5]);
+    uint8x8_t pixels6_24 = vld1_u8(&src_row7[3]);
+    uint16x8_t pixels6_25 = vmovl_u8(pixels6_24);
+    int16x8_t t324 = vmlaq_n_s16(t323, vreinterpretq_s16_u16(pixels6_25),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][6]);
+    uint8x8_t pixels7_27 = vld1_u8(&src_row7[4]);
+    uint16x8_t pixels7_28 = vmovl_u8(pixels7_27);
+    int16x8_t t325 = vmlaq_n_s16(t324, vreinterpretq_s16_u16(pixels7_28),
+        (int16_t)taps_table[daedalus_clip(t12_8, 0, 63)][7]);
+    uint16x8_t t327_sat = vqsubq_u16(vreinterpretq_u16_s16(t325), k13770_8);
+    uint8x8_t t328_sat = vqrshrn_n_u16(t327_sat, 7);
+    int32_t t12_9 = (filter * 16) + my;
+    uint16x8_t k13770_9 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels3_26 = vmovl_u8(t132_sat);
+    int16x8_t t110 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_9),
+        vreinterpretq_s16_u16(pixels3_26), (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][0]);
+    uint16x8_t pixels4_26 = vmovl_u8(t160_sat);
+    int16x8_t t111 = vmlaq_n_s16(t110, vreinterpretq_s16_u16(pixels4_26),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][1]);
+    uint16x8_t pixels5_26 = vmovl_u8(t188_sat);
+    int16x8_t t112 = vmlaq_n_s16(t111, vreinterpretq_s16_u16(pixels5_26),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][2]);
+    uint16x8_t pixels6_26 = vmovl_u8(t216_sat);
+    int16x8_t t113 = vmlaq_n_s16(t112, vreinterpretq_s16_u16(pixels6_26),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][3]);
+    uint16x8_t pixels7_29 = vmovl_u8(t244_sat);
+    int16x8_t t114 = vmlaq_n_s16(t113, vreinterpretq_s16_u16(pixels7_29),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][4]);
+    uint16x8_t pixels7_30 = vmovl_u8(t272_sat);
+    int16x8_t t115 = vmlaq_n_s16(t114, vreinterpretq_s16_u16(pixels7_30),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][5]);
+    uint16x8_t pixels7_31 = vmovl_u8(t300_sat);
+    int16x8_t t116 = vmlaq_n_s16(t115, vreinterpretq_s16_u16(pixels7_31),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][6]);
+    uint16x8_t pixels7_32 = vmovl_u8(t328_sat);
+    int16x8_t t117 = vmlaq_n_s16(t116, vreinterpretq_s16_u16(pixels7_32),
+        (int16_t)taps_table[daedalus_clip(t12_9, 0, 63)][7]);
+    uint16x8_t t119_sat = vqsubq_u16(vreinterpretq_u16_s16(t117), k13770_9);
     uint8x8_t t120_sat = vqrshrn_n_u16(t119_sat, 7);
     uint8x8_t t122_2 = vld1_u8(&dst_row3[0]);
     uint8x8_t t124_2 = vrhadd_u8(t122_2, t120_sat);
     vst1_u8(&dst_row3[0], t124_2);
-    int16x8_t t134 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels4_31), (int16_t)t14_3);
-    int16x8_t t135 = vmlaq_n_s16(t134, vreinterpretq_s16_u16(pixels5_31), (int16_t)t17_3);
-    int16x8_t t136 = vmlaq_n_s16(t135, vreinterpretq_s16_u16(pixels6_31), (int16_t)t20_3);
-    int16x8_t t137 = vmlaq_n_s16(t136, vreinterpretq_s16_u16(pixels7_31), (int16_t)t23_3);
-    int16x8_t t138 = vmlaq_n_s16(t137, vreinterpretq_s16_u16(pixels7_32), (int16_t)t26_3);
-    int16x8_t t139 = vmlaq_n_s16(t138, vreinterpretq_s16_u16(pixels7_33), (int16_t)t29_3);
-    int16x8_t t140 = vmlaq_n_s16(t139, vreinterpretq_s16_u16(pixels7_34), (int16_t)t32_3);
-    uint16x8_t pixels7_35 = vmovl_u8(t356_sat);
-    int16x8_t t141 = vmlaq_n_s16(t140, vreinterpretq_s16_u16(pixels7_35), (int16_t)t35_3);
-    uint16x8_t t143_sat = vqsubq_u16(vreinterpretq_u16_s16(t141), k13770_3);
+    int32_t t12_10 = (filter * 16) + mx;
+    uint16x8_t k13770_10 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_24 = vld1_u8(&src_row8[-3]);
+    uint16x8_t pixels0_25 = vmovl_u8(pixels0_24);
+    int16x8_t t346 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_10),
+        vreinterpretq_s16_u16(pixels0_25), (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][0]);
+    uint8x8_t pixels1_25 = vld1_u8(&src_row8[-2]);
+    uint16x8_t pixels1_26 = vmovl_u8(pixels1_25);
+    int16x8_t t347 = vmlaq_n_s16(t346, vreinterpretq_s16_u16(pixels1_26),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][1]);
+    uint8x8_t pixels2_26 = vld1_u8(&src_row8[-1]);
+    uint16x8_t pixels2_27 = vmovl_u8(pixels2_26);
+    int16x8_t t348 = vmlaq_n_s16(t347, vreinterpretq_s16_u16(pixels2_27),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][2]);
+    uint8x8_t pixels3_27 = vld1_u8(&src_row8[0]);
+    uint16x8_t pixels3_28 = vmovl_u8(pixels3_27);
+    int16x8_t t349 = vmlaq_n_s16(t348, vreinterpretq_s16_u16(pixels3_28),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][3]);
+    uint8x8_t pixels4_27 = vld1_u8(&src_row8[1]);
+    uint16x8_t pixels4_28 = vmovl_u8(pixels4_27);
+    int16x8_t t350 = vmlaq_n_s16(t349, vreinterpretq_s16_u16(pixels4_28),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][4]);
+    uint8x8_t pixels5_27 = vld1_u8(&src_row8[2]);
+    uint16x8_t pixels5_28 = vmovl_u8(pixels5_27);
+    int16x8_t t351 = vmlaq_n_s16(t350, vreinterpretq_s16_u16(pixels5_28),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][5]);
+    uint8x8_t pixels6_27 = vld1_u8(&src_row8[3]);
+    uint16x8_t pixels6_28 = vmovl_u8(pixels6_27);
+    int16x8_t t352 = vmlaq_n_s16(t351, vreinterpretq_s16_u16(pixels6_28),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][6]);
+    uint8x8_t pixels7_33 = vld1_u8(&src_row8[4]);
+    uint16x8_t pixels7_34 = vmovl_u8(pixels7_33);
+    int16x8_t t353 = vmlaq_n_s16(t352, vreinterpretq_s16_u16(pixels7_34),
+        (int16_t)taps_table[daedalus_clip(t12_10, 0, 63)][7]);
+    uint16x8_t t355_sat = vqsubq_u16(vreinterpretq_u16_s16(t353), k13770_10);
+    uint8x8_t t356_sat = vqrshrn_n_u16(t355_sat, 7);
+    int32_t t12_11 = (filter * 16) + my;
+    uint16x8_t k13770_11 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels4_29 = vmovl_u8(t160_sat);
+    int16x8_t t134 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_11),
+        vreinterpretq_s16_u16(pixels4_29), (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][0]);
+    uint16x8_t pixels5_29 = vmovl_u8(t188_sat);
+    int16x8_t t135 = vmlaq_n_s16(t134, vreinterpretq_s16_u16(pixels5_29),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][1]);
+    uint16x8_t pixels6_29 = vmovl_u8(t216_sat);
+    int16x8_t t136 = vmlaq_n_s16(t135, vreinterpretq_s16_u16(pixels6_29),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][2]);
+    uint16x8_t pixels7_35 = vmovl_u8(t244_sat);
+    int16x8_t t137 = vmlaq_n_s16(t136, vreinterpretq_s16_u16(pixels7_35),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][3]);
+    uint16x8_t pixels7_36 = vmovl_u8(t272_sat);
+    int16x8_t t138 = vmlaq_n_s16(t137, vreinterpretq_s16_u16(pixels7_36),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][4]);
+    uint16x8_t pixels7_37 = vmovl_u8(t300_sat);
+    int16x8_t t139 = vmlaq_n_s16(t138, vreinterpretq_s16_u16(pixels7_37),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][5]);
+    uint16x8_t pixels7_38 = vmovl_u8(t328_sat);
+    int16x8_t t140 = vmlaq_n_s16(t139, vreinterpretq_s16_u16(pixels7_38),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][6]);
+    uint16x8_t pixels7_39 = vmovl_u8(t356_sat);
+    int16x8_t t141 = vmlaq_n_s16(t140, vreinterpretq_s16_u16(pixels7_39),
+        (int16_t)taps_table[daedalus_clip(t12_11, 0, 63)][7]);
+    uint16x8_t t143_sat = vqsubq_u16(vreinterpretq_u16_s16(t141), k13770_11);
     uint8x8_t t144_sat = vqrshrn_n_u16(t143_sat, 7);
     uint8x8_t t146 = vld1_u8(&dst_row4[0]);
     uint8x8_t t148 = vrhadd_u8(t146, t144_sat);
     vst1_u8(&dst_row4[0], t148);
-    int16x8_t t158 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels5_31), (int16_t)t14_3);
-    int16x8_t t159 = vmlaq_n_s16(t158, vreinterpretq_s16_u16(pixels6_31), (int16_t)t17_3);
-    int16x8_t t160 = vmlaq_n_s16(t159, vreinterpretq_s16_u16(pixels7_31), (int16_t)t20_3);
-    int16x8_t t161 = vmlaq_n_s16(t160, vreinterpretq_s16_u16(pixels7_32), (int16_t)t23_3);
-    int16x8_t t162 = vmlaq_n_s16(t161, vreinterpretq_s16_u16(pixels7_33), (int16_t)t26_3);
-    int16x8_t t163 = vmlaq_n_s16(t162, vreinterpretq_s16_u16(pixels7_34), (int16_t)t29_3);
-    int16x8_t t164 = vmlaq_n_s16(t163, vreinterpretq_s16_u16(pixels7_35), (int16_t)t32_3);
-    uint16x8_t pixels7_36 = vmovl_u8(t384_sat);
-    int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_36), (int16_t)t35_3);
-    uint16x8_t t167_sat = vqsubq_u16(vreinterpretq_u16_s16(t165), k13770_3);
+    int32_t t12_12 = (filter * 16) + mx;
+    uint16x8_t k13770_12 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_26 = vld1_u8(&src_row9[-3]);
+    uint16x8_t pixels0_27 = vmovl_u8(pixels0_26);
+    int16x8_t t374 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_12),
+        vreinterpretq_s16_u16(pixels0_27), (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][0]);
+    uint8x8_t pixels1_27 = vld1_u8(&src_row9[-2]);
+    uint16x8_t pixels1_28 = vmovl_u8(pixels1_27);
+    int16x8_t t375 = vmlaq_n_s16(t374, vreinterpretq_s16_u16(pixels1_28),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][1]);
+    uint8x8_t pixels2_28 = vld1_u8(&src_row9[-1]);
+    uint16x8_t pixels2_29 = vmovl_u8(pixels2_28);
+    int16x8_t t376 = vmlaq_n_s16(t375, vreinterpretq_s16_u16(pixels2_29),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][2]);
+    uint8x8_t pixels3_29 = vld1_u8(&src_row9[0]);
+    uint16x8_t pixels3_30 = vmovl_u8(pixels3_29);
+    int16x8_t t377 = vmlaq_n_s16(t376, vreinterpretq_s16_u16(pixels3_30),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][3]);
+    uint8x8_t pixels4_30 = vld1_u8(&src_row9[1]);
+    uint16x8_t pixels4_31 = vmovl_u8(pixels4_30);
+    int16x8_t t378 = vmlaq_n_s16(t377, vreinterpretq_s16_u16(pixels4_31),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][4]);
+    uint8x8_t pixels5_30 = vld1_u8(&src_row9[2]);
+    uint16x8_t pixels5_31 = vmovl_u8(pixels5_30);
+    int16x8_t t379 = vmlaq_n_s16(t378, vreinterpretq_s16_u16(pixels5_31),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][5]);
+    uint8x8_t pixels6_30 = vld1_u8(&src_row9[3]);
+    uint16x8_t pixels6_31 = vmovl_u8(pixels6_30);
+    int16x8_t t380 = vmlaq_n_s16(t379, vreinterpretq_s16_u16(pixels6_31),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][6]);
+    uint8x8_t pixels7_40 = vld1_u8(&src_row9[4]);
+    uint16x8_t pixels7_41 = vmovl_u8(pixels7_40);
+    int16x8_t t381 = vmlaq_n_s16(t380, vreinterpretq_s16_u16(pixels7_41),
+        (int16_t)taps_table[daedalus_clip(t12_12, 0, 63)][7]);
+    uint16x8_t t383_sat = vqsubq_u16(vreinterpretq_u16_s16(t381), k13770_12);
+    uint8x8_t t384_sat = vqrshrn_n_u16(t383_sat, 7);
+    int32_t t12_13 = (filter * 16) + my;
+    uint16x8_t k13770_13 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels5_32 = vmovl_u8(t188_sat);
+    int16x8_t t158 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_13),
+        vreinterpretq_s16_u16(pixels5_32), (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][0]);
+    uint16x8_t pixels6_32 = vmovl_u8(t216_sat);
+    int16x8_t t159 = vmlaq_n_s16(t158, vreinterpretq_s16_u16(pixels6_32),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][1]);
+    uint16x8_t pixels7_42 = vmovl_u8(t244_sat);
+    int16x8_t t160 = vmlaq_n_s16(t159, vreinterpretq_s16_u16(pixels7_42),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][2]);
+    uint16x8_t pixels7_43 = vmovl_u8(t272_sat);
+    int16x8_t t161 = vmlaq_n_s16(t160, vreinterpretq_s16_u16(pixels7_43),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][3]);
+    uint16x8_t pixels7_44 = vmovl_u8(t300_sat);
+    int16x8_t t162 = vmlaq_n_s16(t161, vreinterpretq_s16_u16(pixels7_44),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][4]);
+    uint16x8_t pixels7_45 = vmovl_u8(t328_sat);
+    int16x8_t t163 = vmlaq_n_s16(t162, vreinterpretq_s16_u16(pixels7_45),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][5]);
+    uint16x8_t pixels7_46 = vmovl_u8(t356_sat);
+    int16x8_t t164 = vmlaq_n_s16(t163, vreinterpretq_s16_u16(pixels7_46),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][6]);
+    uint16x8_t pixels7_47 = vmovl_u8(t384_sat);
+    int16x8_t t165 = vmlaq_n_s16(t164, vreinterpretq_s16_u16(pixels7_47),
+        (int16_t)taps_table[daedalus_clip(t12_13, 0, 63)][7]);
+    uint16x8_t t167_sat = vqsubq_u16(vreinterpretq_u16_s16(t165), k13770_13);
     uint8x8_t t168_sat = vqrshrn_n_u16(t167_sat, 7);
     uint8x8_t t170 = vld1_u8(&dst_row5[0]);
     uint8x8_t t172 = vrhadd_u8(t170, t168_sat);
     vst1_u8(&dst_row5[0], t172);
-    int16x8_t t182_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels6_31), (int16_t)t14_3);
-    int16x8_t t183_2 = vmlaq_n_s16(t182_2, vreinterpretq_s16_u16(pixels7_31), (int16_t)t17_3);
-    int16x8_t t184_2 = vmlaq_n_s16(t183_2, vreinterpretq_s16_u16(pixels7_32), (int16_t)t20_3);
-    int16x8_t t185_2 = vmlaq_n_s16(t184_2, vreinterpretq_s16_u16(pixels7_33), (int16_t)t23_3);
-    int16x8_t t186 = vmlaq_n_s16(t185_2, vreinterpretq_s16_u16(pixels7_34), (int16_t)t26_3);
-    int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_35), (int16_t)t29_3);
-    int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_36), (int16_t)t32_3);
-    uint16x8_t pixels7_37 = vmovl_u8(t412_sat);
-    int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_37), (int16_t)t35_3);
-    uint16x8_t t191_sat = vqsubq_u16(vreinterpretq_u16_s16(t189), k13770_3);
+    int32_t t12_14 = (filter * 16) + mx;
+    uint16x8_t k13770_14 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_28 = vld1_u8(&src_row10[-3]);
+    uint16x8_t pixels0_29 = vmovl_u8(pixels0_28);
+    int16x8_t t402 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_14),
+        vreinterpretq_s16_u16(pixels0_29), (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][0]);
+    uint8x8_t pixels1_29 = vld1_u8(&src_row10[-2]);
+    uint16x8_t pixels1_30 = vmovl_u8(pixels1_29);
+    int16x8_t t403 = vmlaq_n_s16(t402, vreinterpretq_s16_u16(pixels1_30),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][1]);
+    uint8x8_t pixels2_30 = vld1_u8(&src_row10[-1]);
+    uint16x8_t pixels2_31 = vmovl_u8(pixels2_30);
+    int16x8_t t404 = vmlaq_n_s16(t403, vreinterpretq_s16_u16(pixels2_31),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][2]);
+    uint8x8_t pixels3_31 = vld1_u8(&src_row10[0]);
+    uint16x8_t pixels3_32 = vmovl_u8(pixels3_31);
+    int16x8_t t405 = vmlaq_n_s16(t404, vreinterpretq_s16_u16(pixels3_32),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][3]);
+    uint8x8_t pixels4_32 = vld1_u8(&src_row10[1]);
+    uint16x8_t pixels4_33 = vmovl_u8(pixels4_32);
+    int16x8_t t406 = vmlaq_n_s16(t405, vreinterpretq_s16_u16(pixels4_33),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][4]);
+    uint8x8_t pixels5_33 = vld1_u8(&src_row10[2]);
+    uint16x8_t pixels5_34 = vmovl_u8(pixels5_33);
+    int16x8_t t407 = vmlaq_n_s16(t406, vreinterpretq_s16_u16(pixels5_34),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][5]);
+    uint8x8_t pixels6_33 = vld1_u8(&src_row10[3]);
+    uint16x8_t pixels6_34 = vmovl_u8(pixels6_33);
+    int16x8_t t408 = vmlaq_n_s16(t407, vreinterpretq_s16_u16(pixels6_34),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][6]);
+    uint8x8_t pixels7_48 = vld1_u8(&src_row10[4]);
+    uint16x8_t pixels7_49 = vmovl_u8(pixels7_48);
+    int16x8_t t409 = vmlaq_n_s16(t408, vreinterpretq_s16_u16(pixels7_49),
+        (int16_t)taps_table[daedalus_clip(t12_14, 0, 63)][7]);
+    uint16x8_t t411_sat = vqsubq_u16(vreinterpretq_u16_s16(t409), k13770_14);
+    uint8x8_t t412_sat = vqrshrn_n_u16(t411_sat, 7);
+    int32_t t12_15 = (filter * 16) + my;
+    uint16x8_t k13770_15 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels6_35 = vmovl_u8(t216_sat);
+    int16x8_t t182_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_15),
+        vreinterpretq_s16_u16(pixels6_35), (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][0]);
+    uint16x8_t pixels7_50 = vmovl_u8(t244_sat);
+    int16x8_t t183_2 = vmlaq_n_s16(t182_2, vreinterpretq_s16_u16(pixels7_50),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][1]);
+    uint16x8_t pixels7_51 = vmovl_u8(t272_sat);
+    int16x8_t t184_2 = vmlaq_n_s16(t183_2, vreinterpretq_s16_u16(pixels7_51),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][2]);
+    uint16x8_t pixels7_52 = vmovl_u8(t300_sat);
+    int16x8_t t185_2 = vmlaq_n_s16(t184_2, vreinterpretq_s16_u16(pixels7_52),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][3]);
+    uint16x8_t pixels7_53 = vmovl_u8(t328_sat);
+    int16x8_t t186 = vmlaq_n_s16(t185_2, vreinterpretq_s16_u16(pixels7_53),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][4]);
+    uint16x8_t pixels7_54 = vmovl_u8(t356_sat);
+    int16x8_t t187 = vmlaq_n_s16(t186, vreinterpretq_s16_u16(pixels7_54),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][5]);
+    uint16x8_t pixels7_55 = vmovl_u8(t384_sat);
+    int16x8_t t188 = vmlaq_n_s16(t187, vreinterpretq_s16_u16(pixels7_55),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][6]);
+    uint16x8_t pixels7_56 = vmovl_u8(t412_sat);
+    int16x8_t t189 = vmlaq_n_s16(t188, vreinterpretq_s16_u16(pixels7_56),
+        (int16_t)taps_table[daedalus_clip(t12_15, 0, 63)][7]);
+    uint16x8_t t191_sat = vqsubq_u16(vreinterpretq_u16_s16(t189), k13770_15);
     uint8x8_t t192_sat = vqrshrn_n_u16(t191_sat, 7);
     uint8x8_t t194 = vld1_u8(&dst_row6[0]);
     uint8x8_t t196 = vrhadd_u8(t194, t192_sat);
     vst1_u8(&dst_row6[0], t196);
-    int16x8_t t206_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_3),
-        vreinterpretq_s16_u16(pixels7_31), (int16_t)t14_3);
-    int16x8_t t207_2 = vmlaq_n_s16(t206_2, vreinterpretq_s16_u16(pixels7_32), (int16_t)t17_3);
-    int16x8_t t208_2 = vmlaq_n_s16(t207_2, vreinterpretq_s16_u16(pixels7_33), (int16_t)t20_3);
-    int16x8_t t209_2 = vmlaq_n_s16(t208_2, vreinterpretq_s16_u16(pixels7_34), (int16_t)t23_3);
-    int16x8_t t210_2 = vmlaq_n_s16(t209_2, vreinterpretq_s16_u16(pixels7_35), (int16_t)t26_3);
-    int16x8_t t211_2 = vmlaq_n_s16(t210_2, vreinterpretq_s16_u16(pixels7_36), (int16_t)t29_3);
-    int16x8_t t212_2 = vmlaq_n_s16(t211_2, vreinterpretq_s16_u16(pixels7_37), (int16_t)t32_3);
-    uint16x8_t pixels7_38 = vmovl_u8(t440_sat);
-    int16x8_t t213_2 = vmlaq_n_s16(t212_2, vreinterpretq_s16_u16(pixels7_38), (int16_t)t35_3);
-    uint16x8_t t215_sat_2 = vqsubq_u16(vreinterpretq_u16_s16(t213_2), k13770_3);
+    int32_t t12_16 = (filter * 16) + mx;
+    uint16x8_t k13770_16 = vdupq_n_u16((uint16_t)(13770));
+    uint8x8_t pixels0_30 = vld1_u8(&src_row11[-3]);
+    uint16x8_t pixels0_31 = vmovl_u8(pixels0_30);
+    int16x8_t t430 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_16),
+        vreinterpretq_s16_u16(pixels0_31), (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][0]);
+    uint8x8_t pixels1_31 = vld1_u8(&src_row11[-2]);
+    uint16x8_t pixels1_32 = vmovl_u8(pixels1_31);
+    int16x8_t t431 = vmlaq_n_s16(t430, vreinterpretq_s16_u16(pixels1_32),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][1]);
+    uint8x8_t pixels2_32 = vld1_u8(&src_row11[-1]);
+    uint16x8_t pixels2_33 = vmovl_u8(pixels2_32);
+    int16x8_t t432 = vmlaq_n_s16(t431, vreinterpretq_s16_u16(pixels2_33),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][2]);
+    uint8x8_t pixels3_33 = vld1_u8(&src_row11[0]);
+    uint16x8_t pixels3_34 = vmovl_u8(pixels3_33);
+    int16x8_t t433 = vmlaq_n_s16(t432, vreinterpretq_s16_u16(pixels3_34),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][3]);
+    uint8x8_t pixels4_34 = vld1_u8(&src_row11[1]);
+    uint16x8_t pixels4_35 = vmovl_u8(pixels4_34);
+    int16x8_t t434 = vmlaq_n_s16(t433, vreinterpretq_s16_u16(pixels4_35),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][4]);
+    uint8x8_t pixels5_35 = vld1_u8(&src_row11[2]);
+    uint16x8_t pixels5_36 = vmovl_u8(pixels5_35);
+    int16x8_t t435 = vmlaq_n_s16(t434, vreinterpretq_s16_u16(pixels5_36),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][5]);
+    uint8x8_t pixels6_36 = vld1_u8(&src_row11[3]);
+    uint16x8_t pixels6_37 = vmovl_u8(pixels6_36);
+    int16x8_t t436 = vmlaq_n_s16(t435, vreinterpretq_s16_u16(pixels6_37),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][6]);
+    uint8x8_t pixels7_57 = vld1_u8(&src_row11[4]);
+    uint16x8_t pixels7_58 = vmovl_u8(pixels7_57);
+    int16x8_t t437 = vmlaq_n_s16(t436, vreinterpretq_s16_u16(pixels7_58),
+        (int16_t)taps_table[daedalus_clip(t12_16, 0, 63)][7]);
+    uint16x8_t t439_sat = vqsubq_u16(vreinterpretq_u16_s16(t437), k13770_16);
+    uint8x8_t t440_sat = vqrshrn_n_u16(t439_sat, 7);
+    int32_t t12_17 = (filter * 16) + my;
+    uint16x8_t k13770_17 = vdupq_n_u16((uint16_t)(13770));
+    uint16x8_t pixels7_59 = vmovl_u8(t244_sat);
+    int16x8_t t206_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_17),
+        vreinterpretq_s16_u16(pixels7_59), (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][0]);
+    uint16x8_t pixels7_60 = vmovl_u8(t272_sat);
+    int16x8_t t207_2 = vmlaq_n_s16(t206_2, vreinterpretq_s16_u16(pixels7_60),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][1]);
+    uint16x8_t pixels7_61 = vmovl_u8(t300_sat);
+    int16x8_t t208_2 = vmlaq_n_s16(t207_2, vreinterpretq_s16_u16(pixels7_61),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][2]);
+    uint16x8_t pixels7_62 = vmovl_u8(t328_sat);
+    int16x8_t t209_2 = vmlaq_n_s16(t208_2, vreinterpretq_s16_u16(pixels7_62),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][3]);
+    uint16x8_t pixels7_63 = vmovl_u8(t356_sat);
+    int16x8_t t210_2 = vmlaq_n_s16(t209_2, vreinterpretq_s16_u16(pixels7_63),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][4]);
+    uint16x8_t pixels7_64 = vmovl_u8(t384_sat);
+    int16x8_t t211_2 = vmlaq_n_s16(t210_2, vreinterpretq_s16_u16(pixels7_64),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][5]);
+    uint16x8_t pixels7_65 = vmovl_u8(t412_sat);
+    int16x8_t t212_2 = vmlaq_n_s16(t211_2, vreinterpretq_s16_u16(pixels7_65),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][6]);
+    uint16x8_t pixels7_66 = vmovl_u8(t440_sat);
+    int16x8_t t213_2 = vmlaq_n_s16(t212_2, vreinterpretq_s16_u16(pixels7_66),
+        (int16_t)taps_table[daedalus_clip(t12_17, 0, 63)][7]);
+    uint16x8_t t215_sat_2 = vqsubq_u16(vreinterpretq_u16_s16(t213_2), k13770_17);
     uint8x8_t t216_sat_2 = vqrshrn_n_u16(t215_sat_2, 7);
     uint8x8_t t218 = vld1_u8(&dst_row7[0]);
     uint8x8_t t220 = vrhadd_u8(t218, t216_sat_2);

@@ -11,6 +11,7 @@
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
 #include <daedalus/neon_narrow.h>
+#include <daedalus/neon_order.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -83,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 35352df2b9b81ad2
+ * Class rows8 (8 <= rows <= 8), input hash 7a2fdda69bcaead0
  */
 static inline void all_items_vp9_mc_8hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -95,241 +96,240 @@ static inline void all_items_vp9_mc_8hv_high__neon_rows8(uint16_t *dst, ptrdiff_
   const uint16_t *const src_above2 = (const uint16_t *)((const uint8_t *)src_above1 - src_stride);
   const uint16_t *const src_above3 = (const uint16_t *)((const uint8_t *)src_above2 - src_stride);
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above3))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above3))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_above3))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_above3))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_above3))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_above3))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-2]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-1]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_above2))[1]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_above2))[2]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_above2))[3]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_above2))[4]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t t77 = vminq_u16(value_sat_2, t5);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-3]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-2]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-1]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_above1))[1]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_above1))[2]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_above1))[3]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps, 6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_above1))[4]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t t104 = vminq_u16(value_sat_3, t5);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t t131 = vminq_u16(value_sat_4, t5);
   uint16x8_t pixels0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t140_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), (int16_t)t18);
-  int32x4_t t140_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t140_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), taps, 0);
+  int32x4_t t140_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_5), taps, 0);
   uint16x8_t pixels1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t142_0 = vmlal_n_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)),
-      (int16_t)t20);
-  int32x4_t t142_1 = vmlal_high_n_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t142_0 = vmlal_laneq_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)), taps,
+      1);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), taps, 1);
   uint16x8_t pixels2_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)),
-      (int16_t)t24);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)), taps,
+      2);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), taps, 2);
   uint16x8_t pixels3_5 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t146_0 = vmlal_n_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
-      (uint16_t)t28);
-  uint32x4_t t146_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_1), pixels3_5, (uint16_t)t28);
+  uint32x4_t t146_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_1), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_5 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t148_0 = vmlal_n_u16(t146_0, vget_low_u16(pixels4_5), (uint16_t)t32);
-  uint32x4_t t148_1 = vmlal_high_n_u16(t146_1, pixels4_5, (uint16_t)t32);
+  uint32x4_t t148_0 = vmlal_laneq_u16(t146_0, vget_low_u16(pixels4_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t148_1 = vmlal_high_laneq_u16(t146_1, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_5 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t150_0 = vmlal_n_s16(vreinterpretq_s32_u32(t148_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), (int16_t)t36);
-  int32x4_t t150_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_1),
-      vreinterpretq_s16_u16(pixels5_5), (int16_t)t36);
+  int32x4_t t150_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), taps, 5);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_1),
+      vreinterpretq_s16_u16(pixels5_5), taps, 5);
   uint16x8_t pixels6_5 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t152_0 = vmlal_n_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)),
-      (int16_t)t40);
-  int32x4_t t152_1 = vmlal_high_n_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t152_0 = vmlal_laneq_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)), taps,
+      6);
+  int32x4_t t152_1 = vmlal_high_laneq_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_0, t154_1, 7);
   uint16x8_t t158 = vminq_u16(value_sat_5, t5);
   uint16x8_t pixels0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t167_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), (int16_t)t18);
-  int32x4_t t167_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t167_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), taps, 0);
+  int32x4_t t167_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_6), taps, 0);
   uint16x8_t pixels1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t169_0 = vmlal_n_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)),
-      (int16_t)t20);
-  int32x4_t t169_1 = vmlal_high_n_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t169_0 = vmlal_laneq_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)), taps,
+      1);
+  int32x4_t t169_1 = vmlal_high_laneq_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint16x8_t pixels2_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t171_0 = vmlal_n_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)),
-      (int16_t)t24);
-  int32x4_t t171_1 = vmlal_high_n_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t171_0 = vmlal_laneq_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)), taps,
+      2);
+  int32x4_t t171_1 = vmlal_high_laneq_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint16x8_t pixels3_6 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t173_0 = vmlal_n_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
-      (uint16_t)t28);
-  uint32x4_t t173_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_1), pixels3_6, (uint16_t)t28);
+  uint32x4_t t173_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_1), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_6 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t175_0 = vmlal_n_u16(t173_0, vget_low_u16(pixels4_6), (uint16_t)t32);
-  uint32x4_t t175_1 = vmlal_high_n_u16(t173_1, pixels4_6, (uint16_t)t32);
+  uint32x4_t t175_0 = vmlal_laneq_u16(t173_0, vget_low_u16(pixels4_6), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t175_1 = vmlal_high_laneq_u16(t173_1, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_6 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t177_0 = vmlal_n_s16(vreinterpretq_s32_u32(t175_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), (int16_t)t36);
-  int32x4_t t177_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_1),
-      vreinterpretq_s16_u16(pixels5_6), (int16_t)t36);
+  int32x4_t t177_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), taps, 5);
+  int32x4_t t177_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_1),
+      vreinterpretq_s16_u16(pixels5_6), taps, 5);
   uint16x8_t pixels6_6 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t179_0 = vmlal_n_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)),
-      (int16_t)t40);
-  int32x4_t t179_1 = vmlal_high_n_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t179_0 = vmlal_laneq_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)), taps,
+      6);
+  int32x4_t t179_1 = vmlal_high_laneq_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t181_0 = vmlal_n_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t181_1 = vmlal_high_n_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t181_0 = vmlal_laneq_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t181_1 = vmlal_high_laneq_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_0, t181_1, 7);
   uint16x8_t t185 = vminq_u16(value_sat_6, t5);
   uint16x8_t pixels0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t194_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), (int16_t)t18);
-  int32x4_t t194_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t194_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), taps, 0);
+  int32x4_t t194_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_7), taps, 0);
   uint16x8_t pixels1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)),
-      (int16_t)t20);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)), taps,
+      1);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), taps, 1);
   uint16x8_t pixels2_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t198_0 = vmlal_n_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)),
-      (int16_t)t24);
-  int32x4_t t198_1 = vmlal_high_n_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t198_0 = vmlal_laneq_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)), taps,
+      2);
+  int32x4_t t198_1 = vmlal_high_laneq_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), taps, 2);
   uint16x8_t pixels3_7 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t200_0 = vmlal_n_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
-      (uint16_t)t28);
-  uint32x4_t t200_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_1), pixels3_7, (uint16_t)t28);
+  uint32x4_t t200_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_1), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_7 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t202_0 = vmlal_n_u16(t200_0, vget_low_u16(pixels4_7), (uint16_t)t32);
-  uint32x4_t t202_1 = vmlal_high_n_u16(t200_1, pixels4_7, (uint16_t)t32);
+  uint32x4_t t202_0 = vmlal_laneq_u16(t200_0, vget_low_u16(pixels4_7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t202_1 = vmlal_high_laneq_u16(t200_1, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_7 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t204_0 = vmlal_n_s16(vreinterpretq_s32_u32(t202_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), (int16_t)t36);
-  int32x4_t t204_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_1),
-      vreinterpretq_s16_u16(pixels5_7), (int16_t)t36);
+  int32x4_t t204_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), taps, 5);
+  int32x4_t t204_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_1),
+      vreinterpretq_s16_u16(pixels5_7), taps, 5);
   uint16x8_t pixels6_7 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t206_0 = vmlal_n_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)),
-      (int16_t)t40);
-  int32x4_t t206_1 = vmlal_high_n_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t206_0 = vmlal_laneq_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)), taps,
+      6);
+  int32x4_t t206_1 = vmlal_high_laneq_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t208_0 = vmlal_n_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t208_0 = vmlal_laneq_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t208_1 = vmlal_high_laneq_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t t212 = vminq_u16(value_sat_7, t5);
   for (; n_pieces > 0; n_pieces--) {
@@ -352,497 +352,563 @@ static inline void all_items_vp9_mc_8hv_high__neon_rows8(uint16_t *dst, ptrdiff_
     uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
     uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
     int32_t t16_2 = (filter * 16) + mx;
-    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
+    int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t16_2, 0, 63)][0]);
     uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-    int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18_2);
-    int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18_2);
+    int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), taps_2, 0);
+    int32x4_t t221_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_8), taps_2, 0);
     uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-    int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
-        (int16_t)t20_2);
-    int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20_2);
+    int32x4_t t223_0 = vmlal_laneq_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
+        taps_2, 1);
+    int32x4_t t223_1 = vmlal_high_laneq_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), taps_2, 1);
     uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-    int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
-        (int16_t)t24_2);
-    int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24_2);
+    int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
+        taps_2, 2);
+    int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), taps_2, 2);
     uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-    uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
-        (uint16_t)t28_2);
-    uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_8, (uint16_t)t28_2);
+    uint32x4_t t227_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
+        vreinterpretq_u16_s16(taps_2), 3);
+    uint32x4_t t227_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_1), pixels3_8,
+        vreinterpretq_u16_s16(taps_2), 3);
     uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-    uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_8), (uint16_t)t32_2);
-    uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_8, (uint16_t)t32_2);
+    uint32x4_t t229_0 = vmlal_laneq_u16(t227_0, vget_low_u16(pixels4_8),
+        vreinterpretq_u16_s16(taps_2), 4);
+    uint32x4_t t229_1 = vmlal_high_laneq_u16(t227_1, pixels4_8, vreinterpretq_u16_s16(taps_2), 4);
     uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-    int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36_2);
-    int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-        vreinterpretq_s16_u16(pixels5_8), (int16_t)t36_2);
+    int32x4_t t231_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), taps_2, 5);
+    int32x4_t t231_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_1),
+        vreinterpretq_s16_u16(pixels5_8), taps_2, 5);
     uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-    int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
-        (int16_t)t40_2);
-    int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40_2);
+    int32x4_t t233_0 = vmlal_laneq_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
+        taps_2, 6);
+    int32x4_t t233_1 = vmlal_high_laneq_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), taps_2, 6);
     uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-    int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-        (int16_t)t44_2);
-    int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44_2);
+    int32x4_t t235_0 = vmlal_laneq_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
+        taps_2, 7);
+    int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), taps_2, 7);
     uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
     uint16x8_t t5_2 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t239 = vminq_u16(value_sat_8, t5_2);
-    uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-    int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), (int16_t)t18_2);
-    int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_9), (int16_t)t18_2);
-    uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-    int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)),
-        (int16_t)t20_2);
-    int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), (int16_t)t20_2);
-    uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-    int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)),
-        (int16_t)t24_2);
-    int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), (int16_t)t24_2);
-    uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-    uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
-        (uint16_t)t28_2);
-    uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_9, (uint16_t)t28_2);
-    uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-    uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_9), (uint16_t)t32_2);
-    uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_9, (uint16_t)t32_2);
-    uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-    int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), (int16_t)t36_2);
-    int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
-        vreinterpretq_s16_u16(pixels5_9), (int16_t)t36_2);
-    uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-    int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)),
-        (int16_t)t40_2);
-    int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), (int16_t)t40_2);
-    uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-    int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)),
-        (int16_t)t44_2);
-    int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), (int16_t)t44_2);
-    uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
-    uint16x8_t t266 = vminq_u16(value_sat_9, t5_2);
-    uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-    int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), (int16_t)t18_2);
-    int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_10), (int16_t)t18_2);
-    uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-    int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)),
-        (int16_t)t20_2);
-    int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), (int16_t)t20_2);
-    uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-    int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)),
-        (int16_t)t24_2);
-    int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), (int16_t)t24_2);
-    uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-    uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
-        (uint16_t)t28_2);
-    uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_10,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-    uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_10), (uint16_t)t32_2);
-    uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_10, (uint16_t)t32_2);
-    uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-    int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), (int16_t)t36_2);
-    int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
-        vreinterpretq_s16_u16(pixels5_10), (int16_t)t36_2);
-    uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-    int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)),
-        (int16_t)t40_2);
-    int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), (int16_t)t40_2);
-    uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-    int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)),
-        (int16_t)t44_2);
-    int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), (int16_t)t44_2);
-    uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
-    uint16x8_t t293 = vminq_u16(value_sat_10, t5_2);
-    uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-    int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), (int16_t)t18_2);
-    int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_11), (int16_t)t18_2);
-    uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-    int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)),
-        (int16_t)t20_2);
-    int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), (int16_t)t20_2);
-    uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-    int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)),
-        (int16_t)t24_2);
-    int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), (int16_t)t24_2);
-    uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-    uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
-        (uint16_t)t28_2);
-    uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_11,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-    uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_11), (uint16_t)t32_2);
-    uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_11, (uint16_t)t32_2);
-    uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-    int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), (int16_t)t36_2);
-    int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
-        vreinterpretq_s16_u16(pixels5_11), (int16_t)t36_2);
-    uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-    int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)),
-        (int16_t)t40_2);
-    int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), (int16_t)t40_2);
-    uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-    int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)),
-        (int16_t)t44_2);
-    int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), (int16_t)t44_2);
-    uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
-    uint16x8_t t320 = vminq_u16(value_sat_11, t5_2);
-    uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-    int32x4_t t329_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_12)), (int16_t)t18_2);
-    int32x4_t t329_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_12), (int16_t)t18_2);
-    uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-    int32x4_t t331_0 = vmlal_n_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_12)),
-        (int16_t)t20_2);
-    int32x4_t t331_1 = vmlal_high_n_s16(t329_1, vreinterpretq_s16_u16(pixels1_12), (int16_t)t20_2);
-    uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-    int32x4_t t333_0 = vmlal_n_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_12)),
-        (int16_t)t24_2);
-    int32x4_t t333_1 = vmlal_high_n_s16(t331_1, vreinterpretq_s16_u16(pixels2_12), (int16_t)t24_2);
-    uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-    uint32x4_t t335_0 = vmlal_n_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_12),
-        (uint16_t)t28_2);
-    uint32x4_t t335_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t333_1), pixels3_12,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-    uint32x4_t t337_0 = vmlal_n_u16(t335_0, vget_low_u16(pixels4_12), (uint16_t)t32_2);
-    uint32x4_t t337_1 = vmlal_high_n_u16(t335_1, pixels4_12, (uint16_t)t32_2);
-    uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-    int32x4_t t339_0 = vmlal_n_s16(vreinterpretq_s32_u32(t337_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_12)), (int16_t)t36_2);
-    int32x4_t t339_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t337_1),
-        vreinterpretq_s16_u16(pixels5_12), (int16_t)t36_2);
-    uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-    int32x4_t t341_0 = vmlal_n_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_12)),
-        (int16_t)t40_2);
-    int32x4_t t341_1 = vmlal_high_n_s16(t339_1, vreinterpretq_s16_u16(pixels6_12), (int16_t)t40_2);
-    uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-    int32x4_t t343_0 = vmlal_n_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_12)),
-        (int16_t)t44_2);
-    int32x4_t t343_1 = vmlal_high_n_s16(t341_1, vreinterpretq_s16_u16(pixels7_12), (int16_t)t44_2);
-    uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
-    uint16x8_t t347 = vminq_u16(value_sat_12, t5_2);
-    uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-    int32x4_t t356_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_13)), (int16_t)t18_2);
-    int32x4_t t356_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_13), (int16_t)t18_2);
-    uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-    int32x4_t t358_0 = vmlal_n_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_13)),
-        (int16_t)t20_2);
-    int32x4_t t358_1 = vmlal_high_n_s16(t356_1, vreinterpretq_s16_u16(pixels1_13), (int16_t)t20_2);
-    uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-    int32x4_t t360_0 = vmlal_n_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_13)),
-        (int16_t)t24_2);
-    int32x4_t t360_1 = vmlal_high_n_s16(t358_1, vreinterpretq_s16_u16(pixels2_13), (int16_t)t24_2);
-    uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-    uint32x4_t t362_0 = vmlal_n_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_13),
-        (uint16_t)t28_2);
-    uint32x4_t t362_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t360_1), pixels3_13,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-    uint32x4_t t364_0 = vmlal_n_u16(t362_0, vget_low_u16(pixels4_13), (uint16_t)t32_2);
-    uint32x4_t t364_1 = vmlal_high_n_u16(t362_1, pixels4_13, (uint16_t)t32_2);
-    uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-    int32x4_t t366_0 = vmlal_n_s16(vreinterpretq_s32_u32(t364_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_13)), (int16_t)t36_2);
-    int32x4_t t366_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t364_1),
-        vreinterpretq_s16_u16(pixels5_13), (int16_t)t36_2);
-    uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-    int32x4_t t368_0 = vmlal_n_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_13)),
-        (int16_t)t40_2);
-    int32x4_t t368_1 = vmlal_high_n_s16(t366_1, vreinterpretq_s16_u16(pixels6_13), (int16_t)t40_2);
-    uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-    int32x4_t t370_0 = vmlal_n_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_13)),
-        (int16_t)t44_2);
-    int32x4_t t370_1 = vmlal_high_n_s16(t368_1, vreinterpretq_s16_u16(pixels7_13), (int16_t)t44_2);
-    uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
-    uint16x8_t t374 = vminq_u16(value_sat_13, t5_2);
-    uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-    int32x4_t t383_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_14)), (int16_t)t18_2);
-    int32x4_t t383_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_14), (int16_t)t18_2);
-    uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-    int32x4_t t385_0 = vmlal_n_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_14)),
-        (int16_t)t20_2);
-    int32x4_t t385_1 = vmlal_high_n_s16(t383_1, vreinterpretq_s16_u16(pixels1_14), (int16_t)t20_2);
-    uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-    int32x4_t t387_0 = vmlal_n_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_14)),
-        (int16_t)t24_2);
-    int32x4_t t387_1 = vmlal_high_n_s16(t385_1, vreinterpretq_s16_u16(pixels2_14), (int16_t)t24_2);
-    uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-    uint32x4_t t389_0 = vmlal_n_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_14),
-        (uint16_t)t28_2);
-    uint32x4_t t389_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t387_1), pixels3_14,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-    uint32x4_t t391_0 = vmlal_n_u16(t389_0, vget_low_u16(pixels4_14), (uint16_t)t32_2);
-    uint32x4_t t391_1 = vmlal_high_n_u16(t389_1, pixels4_14, (uint16_t)t32_2);
-    uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-    int32x4_t t393_0 = vmlal_n_s16(vreinterpretq_s32_u32(t391_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_14)), (int16_t)t36_2);
-    int32x4_t t393_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t391_1),
-        vreinterpretq_s16_u16(pixels5_14), (int16_t)t36_2);
-    uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-    int32x4_t t395_0 = vmlal_n_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_14)),
-        (int16_t)t40_2);
-    int32x4_t t395_1 = vmlal_high_n_s16(t393_1, vreinterpretq_s16_u16(pixels6_14), (int16_t)t40_2);
-    uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-    int32x4_t t397_0 = vmlal_n_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_14)),
-        (int16_t)t44_2);
-    int32x4_t t397_1 = vmlal_high_n_s16(t395_1, vreinterpretq_s16_u16(pixels7_14), (int16_t)t44_2);
-    uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
-    uint16x8_t t401 = vminq_u16(value_sat_14, t5_2);
-    uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-    int32x4_t t410_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_15)), (int16_t)t18_2);
-    int32x4_t t410_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_15), (int16_t)t18_2);
-    uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-    int32x4_t t412_0 = vmlal_n_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_15)),
-        (int16_t)t20_2);
-    int32x4_t t412_1 = vmlal_high_n_s16(t410_1, vreinterpretq_s16_u16(pixels1_15), (int16_t)t20_2);
-    uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-    int32x4_t t414_0 = vmlal_n_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_15)),
-        (int16_t)t24_2);
-    int32x4_t t414_1 = vmlal_high_n_s16(t412_1, vreinterpretq_s16_u16(pixels2_15), (int16_t)t24_2);
-    uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-    uint32x4_t t416_0 = vmlal_n_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_15),
-        (uint16_t)t28_2);
-    uint32x4_t t416_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t414_1), pixels3_15,
-        (uint16_t)t28_2);
-    uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-    uint32x4_t t418_0 = vmlal_n_u16(t416_0, vget_low_u16(pixels4_15), (uint16_t)t32_2);
-    uint32x4_t t418_1 = vmlal_high_n_u16(t416_1, pixels4_15, (uint16_t)t32_2);
-    uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-    int32x4_t t420_0 = vmlal_n_s16(vreinterpretq_s32_u32(t418_0),
-        vget_low_s16(vreinterpretq_s16_u16(pixels5_15)), (int16_t)t36_2);
-    int32x4_t t420_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t418_1),
-        vreinterpretq_s16_u16(pixels5_15), (int16_t)t36_2);
-    uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-    int32x4_t t422_0 = vmlal_n_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_15)),
-        (int16_t)t40_2);
-    int32x4_t t422_1 = vmlal_high_n_s16(t420_1, vreinterpretq_s16_u16(pixels6_15), (int16_t)t40_2);
-    uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-    int32x4_t t424_0 = vmlal_n_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_15)),
-        (int16_t)t44_2);
-    int32x4_t t424_1 = vmlal_high_n_s16(t422_1, vreinterpretq_s16_u16(pixels7_15), (int16_t)t44_2);
-    uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
-    uint16x8_t t428 = vminq_u16(value_sat_15, t5_2);
     int32_t t16_3 = (filter * 16) + my;
-    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
-    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
-    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
-    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
-    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
-    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
-    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
-    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
-    int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), (int16_t)t18_3);
-    int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50), (int16_t)t18_3);
-    int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)),
-        (int16_t)t20_3);
-    int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77), (int16_t)t20_3);
-    int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)),
-        (int16_t)t24_3);
-    int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104), (int16_t)t24_3);
-    uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
-        (uint16_t)t28_3);
-    uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131, (uint16_t)t28_3);
-    uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158), (uint16_t)t32_3);
-    uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158, (uint16_t)t32_3);
-    int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t36_3);
-    int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2),
-        vreinterpretq_s16_u16(t185), (int16_t)t36_3);
-    int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)),
-        (int16_t)t40_3);
-    int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212), (int16_t)t40_3);
-    int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
-        (int16_t)t44_3);
-    int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239), (int16_t)t44_3);
-    uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
+    int16x8_t taps_3 = vld1q_s16(&taps_table[daedalus_clip64(t16_3, 0, 63)][0]);
+    int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), taps_3, 0);
+    int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t50), taps_3, 0);
+    int32x4_t t22_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)), taps_3,
+        1);
+    int32x4_t t22_1_2 = vmlal_high_laneq_s16(t19_1_2, vreinterpretq_s16_u16(t77), taps_3, 1);
+    int32x4_t t26_0_2 = vmlal_laneq_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)), taps_3,
+        2);
+    int32x4_t t26_1_2 = vmlal_high_laneq_s16(t22_1_2, vreinterpretq_s16_u16(t104), taps_3, 2);
+    uint32x4_t t30_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t30_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1_2), t131,
+        vreinterpretq_u16_s16(taps_3), 3);
+    uint32x4_t t34_0_2 = vmlal_laneq_u16(t30_0_2, vget_low_u16(t158),
+        vreinterpretq_u16_s16(taps_3), 4);
+    uint32x4_t t34_1_2 = vmlal_high_laneq_u16(t30_1_2, t158, vreinterpretq_u16_s16(taps_3), 4);
+    int32x4_t t38_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t185)), taps_3, 5);
+    int32x4_t t38_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1_2),
+        vreinterpretq_s16_u16(t185), taps_3, 5);
+    int32x4_t t42_0_2 = vmlal_laneq_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)), taps_3,
+        6);
+    int32x4_t t42_1_2 = vmlal_high_laneq_s16(t38_1_2, vreinterpretq_s16_u16(t212), taps_3, 6);
+    int32x4_t t46_0_2 = vmlal_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)), taps_3,
+        7);
+    int32x4_t t46_1_2 = vmlal_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(t239), taps_3, 7);
+    uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
     uint16x8_t t5_3 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-    uint16x8_t out = vminq_u16(value_sat_16, t5_3);
+    uint16x8_t out = vminq_u16(value_sat_9, t5_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out);
-    int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), (int16_t)t18_3);
-    int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77), (int16_t)t18_3);
-    int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t20_3);
-    int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(t104), (int16_t)t20_3);
-    int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t24_3);
-    int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(t131), (int16_t)t24_3);
-    uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158),
-        (uint16_t)t28_3);
-    uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), t158, (uint16_t)t28_3);
-    uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(t185), (uint16_t)t32_3);
-    uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, t185, (uint16_t)t32_3);
-    int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-        vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t36_3);
-    int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(t212),
-        (int16_t)t36_3);
-    int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t40_3);
-    int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(t239), (int16_t)t40_3);
-    int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t44_3);
-    int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(t266), (int16_t)t44_3);
-    uint16x8_t value_sat_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
-    uint16x8_t out_2 = vminq_u16(value_sat_17, t5_3);
+    int32_t t16_4 = (filter * 16) + mx;
+    int16x8_t taps_4 = vld1q_s16(&taps_table[daedalus_clip64(t16_4, 0, 63)][0]);
+    uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), taps_4, 0);
+    int32x4_t t248_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_9), taps_4, 0);
+    uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)),
+        taps_4, 1);
+    int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), taps_4, 1);
+    uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    int32x4_t t252_0 = vmlal_laneq_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)),
+        taps_4, 2);
+    int32x4_t t252_1 = vmlal_high_laneq_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), taps_4, 2);
+    uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint32x4_t t254_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint32x4_t t254_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t252_1), pixels3_9,
+        vreinterpretq_u16_s16(taps_4), 3);
+    uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint32x4_t t256_0 = vmlal_laneq_u16(t254_0, vget_low_u16(pixels4_9),
+        vreinterpretq_u16_s16(taps_4), 4);
+    uint32x4_t t256_1 = vmlal_high_laneq_u16(t254_1, pixels4_9, vreinterpretq_u16_s16(taps_4), 4);
+    uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    int32x4_t t258_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), taps_4, 5);
+    int32x4_t t258_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t256_1),
+        vreinterpretq_s16_u16(pixels5_9), taps_4, 5);
+    uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    int32x4_t t260_0 = vmlal_laneq_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)),
+        taps_4, 6);
+    int32x4_t t260_1 = vmlal_high_laneq_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), taps_4, 6);
+    uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    int32x4_t t262_0 = vmlal_laneq_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)),
+        taps_4, 7);
+    int32x4_t t262_1 = vmlal_high_laneq_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), taps_4, 7);
+    uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
+    uint16x8_t t5_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t266 = vminq_u16(value_sat_10, t5_4);
+    int32_t t16_5 = (filter * 16) + my;
+    int16x8_t taps_5 = vld1q_s16(&taps_table[daedalus_clip64(t16_5, 0, 63)][0]);
+    int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), taps_5, 0);
+    int32x4_t t52_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t77), taps_5, 0);
+    int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104)), taps_5, 1);
+    int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, vreinterpretq_s16_u16(t104), taps_5, 1);
+    int32x4_t t56_0 = vmlal_laneq_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131)), taps_5, 2);
+    int32x4_t t56_1 = vmlal_high_laneq_s16(t54_1, vreinterpretq_s16_u16(t131), taps_5, 2);
+    uint32x4_t t58_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158),
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t58_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_1), t158,
+        vreinterpretq_u16_s16(taps_5), 3);
+    uint32x4_t t60_0 = vmlal_laneq_u16(t58_0, vget_low_u16(t185), vreinterpretq_u16_s16(taps_5), 4);
+    uint32x4_t t60_1 = vmlal_high_laneq_u16(t58_1, t185, vreinterpretq_u16_s16(taps_5), 4);
+    int32x4_t t62_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_0),
+        vget_low_s16(vreinterpretq_s16_u16(t212)), taps_5, 5);
+    int32x4_t t62_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_1),
+        vreinterpretq_s16_u16(t212), taps_5, 5);
+    int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239)), taps_5, 6);
+    int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(t239), taps_5, 6);
+    int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266)), taps_5, 7);
+    int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(t266), taps_5, 7);
+    uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
+    uint16x8_t t5_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_2 = vminq_u16(value_sat_11, t5_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
-    int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t18_3);
-    int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104), (int16_t)t18_3);
-    int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t20_3);
-    int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(t131), (int16_t)t20_3);
-    int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t24_3);
-    int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(t158), (int16_t)t24_3);
-    uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185),
-        (uint16_t)t28_3);
-    uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), t185, (uint16_t)t28_3);
-    uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(t212), (uint16_t)t32_3);
-    uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, t212, (uint16_t)t32_3);
-    int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-        vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t36_3);
-    int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(t239),
-        (int16_t)t36_3);
-    int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t40_3);
-    int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(t266), (int16_t)t40_3);
-    int32x4_t t86_0_2 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
-        (int16_t)t44_3);
-    int32x4_t t86_1_2 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(t293), (int16_t)t44_3);
-    uint16x8_t value_sat_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
-    uint16x8_t out_3 = vminq_u16(value_sat_18, t5_3);
+    int32_t t16_6 = (filter * 16) + mx;
+    int16x8_t taps_6 = vld1q_s16(&taps_table[daedalus_clip64(t16_6, 0, 63)][0]);
+    uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    int32x4_t t275_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), taps_6, 0);
+    int32x4_t t275_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_10), taps_6, 0);
+    uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    int32x4_t t277_0 = vmlal_laneq_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)),
+        taps_6, 1);
+    int32x4_t t277_1 = vmlal_high_laneq_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), taps_6, 1);
+    uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    int32x4_t t279_0 = vmlal_laneq_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)),
+        taps_6, 2);
+    int32x4_t t279_1 = vmlal_high_laneq_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), taps_6, 2);
+    uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint32x4_t t281_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint32x4_t t281_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t279_1), pixels3_10,
+        vreinterpretq_u16_s16(taps_6), 3);
+    uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint32x4_t t283_0 = vmlal_laneq_u16(t281_0, vget_low_u16(pixels4_10),
+        vreinterpretq_u16_s16(taps_6), 4);
+    uint32x4_t t283_1 = vmlal_high_laneq_u16(t281_1, pixels4_10, vreinterpretq_u16_s16(taps_6), 4);
+    uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    int32x4_t t285_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), taps_6, 5);
+    int32x4_t t285_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t283_1),
+        vreinterpretq_s16_u16(pixels5_10), taps_6, 5);
+    uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    int32x4_t t287_0 = vmlal_laneq_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)),
+        taps_6, 6);
+    int32x4_t t287_1 = vmlal_high_laneq_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), taps_6, 6);
+    uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    int32x4_t t289_0 = vmlal_laneq_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)),
+        taps_6, 7);
+    int32x4_t t289_1 = vmlal_high_laneq_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), taps_6, 7);
+    uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
+    uint16x8_t t5_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t293 = vminq_u16(value_sat_12, t5_6);
+    int32_t t16_7 = (filter * 16) + my;
+    int16x8_t taps_7 = vld1q_s16(&taps_table[daedalus_clip64(t16_7, 0, 63)][0]);
+    int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), taps_7, 0);
+    int32x4_t t72_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t104), taps_7, 0);
+    int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131)), taps_7, 1);
+    int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(t131), taps_7, 1);
+    int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158)), taps_7, 2);
+    int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(t158), taps_7, 2);
+    uint32x4_t t78_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185),
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t78_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_1), t185,
+        vreinterpretq_u16_s16(taps_7), 3);
+    uint32x4_t t80_0 = vmlal_laneq_u16(t78_0, vget_low_u16(t212), vreinterpretq_u16_s16(taps_7), 4);
+    uint32x4_t t80_1 = vmlal_high_laneq_u16(t78_1, t212, vreinterpretq_u16_s16(taps_7), 4);
+    int32x4_t t82_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_0),
+        vget_low_s16(vreinterpretq_s16_u16(t239)), taps_7, 5);
+    int32x4_t t82_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_1),
+        vreinterpretq_s16_u16(t239), taps_7, 5);
+    int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266)), taps_7, 6);
+    int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, vreinterpretq_s16_u16(t266), taps_7, 6);
+    int32x4_t t86_0_2 = vmlal_laneq_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293)), taps_7,
+        7);
+    int32x4_t t86_1_2 = vmlal_high_laneq_s16(t84_1, vreinterpretq_s16_u16(t293), taps_7, 7);
+    uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
+    uint16x8_t t5_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_3 = vminq_u16(value_sat_13, t5_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
-    int32x4_t t92_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t18_3);
-    int32x4_t t92_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131), (int16_t)t18_3);
-    int32x4_t t94_0_2 = vmlal_n_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158)),
-        (int16_t)t20_3);
-    int32x4_t t94_1_2 = vmlal_high_n_s16(t92_1_2, vreinterpretq_s16_u16(t158), (int16_t)t20_3);
-    int32x4_t t96_0_2 = vmlal_n_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185)),
-        (int16_t)t24_3);
-    int32x4_t t96_1_2 = vmlal_high_n_s16(t94_1_2, vreinterpretq_s16_u16(t185), (int16_t)t24_3);
-    uint32x4_t t98_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212),
-        (uint16_t)t28_3);
-    uint32x4_t t98_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1_2), t212, (uint16_t)t28_3);
-    uint32x4_t t100_0_2 = vmlal_n_u16(t98_0_2, vget_low_u16(t239), (uint16_t)t32_3);
-    uint32x4_t t100_1_2 = vmlal_high_n_u16(t98_1_2, t239, (uint16_t)t32_3);
-    int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t36_3);
-    int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1_2),
-        vreinterpretq_s16_u16(t266), (int16_t)t36_3);
-    int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
-        (int16_t)t40_3);
-    int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(t293), (int16_t)t40_3);
-    int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(t320)),
-        (int16_t)t44_3);
-    int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(t320), (int16_t)t44_3);
-    uint16x8_t value_sat_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
-    uint16x8_t out_4 = vminq_u16(value_sat_19, t5_3);
+    int32_t t16_8 = (filter * 16) + mx;
+    int16x8_t taps_8 = vld1q_s16(&taps_table[daedalus_clip64(t16_8, 0, 63)][0]);
+    uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    int32x4_t t302_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), taps_8, 0);
+    int32x4_t t302_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_11), taps_8, 0);
+    uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    int32x4_t t304_0 = vmlal_laneq_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)),
+        taps_8, 1);
+    int32x4_t t304_1 = vmlal_high_laneq_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), taps_8, 1);
+    uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    int32x4_t t306_0 = vmlal_laneq_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)),
+        taps_8, 2);
+    int32x4_t t306_1 = vmlal_high_laneq_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), taps_8, 2);
+    uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint32x4_t t308_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint32x4_t t308_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t306_1), pixels3_11,
+        vreinterpretq_u16_s16(taps_8), 3);
+    uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint32x4_t t310_0 = vmlal_laneq_u16(t308_0, vget_low_u16(pixels4_11),
+        vreinterpretq_u16_s16(taps_8), 4);
+    uint32x4_t t310_1 = vmlal_high_laneq_u16(t308_1, pixels4_11, vreinterpretq_u16_s16(taps_8), 4);
+    uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    int32x4_t t312_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), taps_8, 5);
+    int32x4_t t312_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t310_1),
+        vreinterpretq_s16_u16(pixels5_11), taps_8, 5);
+    uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    int32x4_t t314_0 = vmlal_laneq_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)),
+        taps_8, 6);
+    int32x4_t t314_1 = vmlal_high_laneq_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), taps_8, 6);
+    uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    int32x4_t t316_0 = vmlal_laneq_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)),
+        taps_8, 7);
+    int32x4_t t316_1 = vmlal_high_laneq_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), taps_8, 7);
+    uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
+    uint16x8_t t5_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t320 = vminq_u16(value_sat_14, t5_8);
+    int32_t t16_9 = (filter * 16) + my;
+    int16x8_t taps_9 = vld1q_s16(&taps_table[daedalus_clip64(t16_9, 0, 63)][0]);
+    int32x4_t t92_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), taps_9, 0);
+    int32x4_t t92_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t131), taps_9, 0);
+    int32x4_t t94_0_2 = vmlal_laneq_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158)), taps_9,
+        1);
+    int32x4_t t94_1_2 = vmlal_high_laneq_s16(t92_1_2, vreinterpretq_s16_u16(t158), taps_9, 1);
+    int32x4_t t96_0_2 = vmlal_laneq_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185)), taps_9,
+        2);
+    int32x4_t t96_1_2 = vmlal_high_laneq_s16(t94_1_2, vreinterpretq_s16_u16(t185), taps_9, 2);
+    uint32x4_t t98_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212),
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t98_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1_2), t212,
+        vreinterpretq_u16_s16(taps_9), 3);
+    uint32x4_t t100_0_2 = vmlal_laneq_u16(t98_0_2, vget_low_u16(t239),
+        vreinterpretq_u16_s16(taps_9), 4);
+    uint32x4_t t100_1_2 = vmlal_high_laneq_u16(t98_1_2, t239, vreinterpretq_u16_s16(taps_9), 4);
+    int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t266)), taps_9, 5);
+    int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1_2),
+        vreinterpretq_s16_u16(t266), taps_9, 5);
+    int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293)), taps_9,
+        6);
+    int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(t293), taps_9, 6);
+    int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(t320)), taps_9,
+        7);
+    int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(t320), taps_9, 7);
+    uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
+    uint16x8_t t5_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_4 = vminq_u16(value_sat_15, t5_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
-    int32x4_t t112_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t18_3);
-    int32x4_t t112_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t158), (int16_t)t18_3);
-    int32x4_t t114_0 = vmlal_n_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(t185)),
-        (int16_t)t20_3);
-    int32x4_t t114_1 = vmlal_high_n_s16(t112_1, vreinterpretq_s16_u16(t185), (int16_t)t20_3);
-    int32x4_t t116_0 = vmlal_n_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(t212)),
-        (int16_t)t24_3);
-    int32x4_t t116_1 = vmlal_high_n_s16(t114_1, vreinterpretq_s16_u16(t212), (int16_t)t24_3);
-    uint32x4_t t118_0 = vmlal_n_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(t239),
-        (uint16_t)t28_3);
-    uint32x4_t t118_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_1), t239, (uint16_t)t28_3);
-    uint32x4_t t120_0 = vmlal_n_u16(t118_0, vget_low_u16(t266), (uint16_t)t32_3);
-    uint32x4_t t120_1 = vmlal_high_n_u16(t118_1, t266, (uint16_t)t32_3);
-    int32x4_t t122_0 = vmlal_n_s16(vreinterpretq_s32_u32(t120_0),
-        vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t36_3);
-    int32x4_t t122_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_1), vreinterpretq_s16_u16(t293),
-        (int16_t)t36_3);
-    int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(t320)),
-        (int16_t)t40_3);
-    int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(t320), (int16_t)t40_3);
-    int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t347)),
-        (int16_t)t44_3);
-    int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(t347), (int16_t)t44_3);
-    uint16x8_t value_sat_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
-    uint16x8_t out_5 = vminq_u16(value_sat_20, t5_3);
+    int32_t t16_10 = (filter * 16) + mx;
+    int16x8_t taps_10 = vld1q_s16(&taps_table[daedalus_clip64(t16_10, 0, 63)][0]);
+    uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    int32x4_t t329_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_12)), taps_10, 0);
+    int32x4_t t329_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_12), taps_10, 0);
+    uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    int32x4_t t331_0 = vmlal_laneq_s16(t329_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_12)),
+        taps_10, 1);
+    int32x4_t t331_1 = vmlal_high_laneq_s16(t329_1, vreinterpretq_s16_u16(pixels1_12), taps_10, 1);
+    uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    int32x4_t t333_0 = vmlal_laneq_s16(t331_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_12)),
+        taps_10, 2);
+    int32x4_t t333_1 = vmlal_high_laneq_s16(t331_1, vreinterpretq_s16_u16(pixels2_12), taps_10, 2);
+    uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint32x4_t t335_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t333_0), vget_low_u16(pixels3_12),
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint32x4_t t335_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t333_1), pixels3_12,
+        vreinterpretq_u16_s16(taps_10), 3);
+    uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint32x4_t t337_0 = vmlal_laneq_u16(t335_0, vget_low_u16(pixels4_12),
+        vreinterpretq_u16_s16(taps_10), 4);
+    uint32x4_t t337_1 = vmlal_high_laneq_u16(t335_1, pixels4_12, vreinterpretq_u16_s16(taps_10), 4);
+    uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    int32x4_t t339_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t337_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_12)), taps_10, 5);
+    int32x4_t t339_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t337_1),
+        vreinterpretq_s16_u16(pixels5_12), taps_10, 5);
+    uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    int32x4_t t341_0 = vmlal_laneq_s16(t339_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_12)),
+        taps_10, 6);
+    int32x4_t t341_1 = vmlal_high_laneq_s16(t339_1, vreinterpretq_s16_u16(pixels6_12), taps_10, 6);
+    uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    int32x4_t t343_0 = vmlal_laneq_s16(t341_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_12)),
+        taps_10, 7);
+    int32x4_t t343_1 = vmlal_high_laneq_s16(t341_1, vreinterpretq_s16_u16(pixels7_12), taps_10, 7);
+    uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
+    uint16x8_t t5_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t347 = vminq_u16(value_sat_16, t5_10);
+    int32_t t16_11 = (filter * 16) + my;
+    int16x8_t taps_11 = vld1q_s16(&taps_table[daedalus_clip64(t16_11, 0, 63)][0]);
+    int32x4_t t112_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t158)), taps_11, 0);
+    int32x4_t t112_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t158), taps_11, 0);
+    int32x4_t t114_0 = vmlal_laneq_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(t185)), taps_11,
+        1);
+    int32x4_t t114_1 = vmlal_high_laneq_s16(t112_1, vreinterpretq_s16_u16(t185), taps_11, 1);
+    int32x4_t t116_0 = vmlal_laneq_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(t212)), taps_11,
+        2);
+    int32x4_t t116_1 = vmlal_high_laneq_s16(t114_1, vreinterpretq_s16_u16(t212), taps_11, 2);
+    uint32x4_t t118_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(t239),
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t118_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t116_1), t239,
+        vreinterpretq_u16_s16(taps_11), 3);
+    uint32x4_t t120_0 = vmlal_laneq_u16(t118_0, vget_low_u16(t266), vreinterpretq_u16_s16(taps_11),
+        4);
+    uint32x4_t t120_1 = vmlal_high_laneq_u16(t118_1, t266, vreinterpretq_u16_s16(taps_11), 4);
+    int32x4_t t122_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t120_0),
+        vget_low_s16(vreinterpretq_s16_u16(t293)), taps_11, 5);
+    int32x4_t t122_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t120_1),
+        vreinterpretq_s16_u16(t293), taps_11, 5);
+    int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(t320)), taps_11,
+        6);
+    int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(t320), taps_11, 6);
+    int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(t347)), taps_11,
+        7);
+    int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(t347), taps_11, 7);
+    uint16x8_t value_sat_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
+    uint16x8_t t5_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_5 = vminq_u16(value_sat_17, t5_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_5);
-    int32x4_t t132_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t18_3);
-    int32x4_t t132_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t185), (int16_t)t18_3);
-    int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(t212)),
-        (int16_t)t20_3);
-    int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(t212), (int16_t)t20_3);
-    int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t239)),
-        (int16_t)t24_3);
-    int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(t239), (int16_t)t24_3);
-    uint32x4_t t138_0 = vmlal_n_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(t266),
-        (uint16_t)t28_3);
-    uint32x4_t t138_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_1), t266, (uint16_t)t28_3);
-    uint32x4_t t140_0_2 = vmlal_n_u16(t138_0, vget_low_u16(t293), (uint16_t)t32_3);
-    uint32x4_t t140_1_2 = vmlal_high_n_u16(t138_1, t293, (uint16_t)t32_3);
-    int32x4_t t142_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t140_0_2),
-        vget_low_s16(vreinterpretq_s16_u16(t320)), (int16_t)t36_3);
-    int32x4_t t142_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_1_2),
-        vreinterpretq_s16_u16(t320), (int16_t)t36_3);
-    int32x4_t t144_0_2 = vmlal_n_s16(t142_0_2, vget_low_s16(vreinterpretq_s16_u16(t347)),
-        (int16_t)t40_3);
-    int32x4_t t144_1_2 = vmlal_high_n_s16(t142_1_2, vreinterpretq_s16_u16(t347), (int16_t)t40_3);
-    int32x4_t t146_0_2 = vmlal_n_s16(t144_0_2, vget_low_s16(vreinterpretq_s16_u16(t374)),
-        (int16_t)t44_3);
-    int32x4_t t146_1_2 = vmlal_high_n_s16(t144_1_2, vreinterpretq_s16_u16(t374), (int16_t)t44_3);
-    uint16x8_t value_sat_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0_2, t146_1_2, 7);
-    uint16x8_t out_6 = vminq_u16(value_sat_21, t5_3);
+    int32_t t16_12 = (filter * 16) + mx;
+    int16x8_t taps_12 = vld1q_s16(&taps_table[daedalus_clip64(t16_12, 0, 63)][0]);
+    uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    int32x4_t t356_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_13)), taps_12, 0);
+    int32x4_t t356_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_13), taps_12, 0);
+    uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    int32x4_t t358_0 = vmlal_laneq_s16(t356_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_13)),
+        taps_12, 1);
+    int32x4_t t358_1 = vmlal_high_laneq_s16(t356_1, vreinterpretq_s16_u16(pixels1_13), taps_12, 1);
+    uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    int32x4_t t360_0 = vmlal_laneq_s16(t358_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_13)),
+        taps_12, 2);
+    int32x4_t t360_1 = vmlal_high_laneq_s16(t358_1, vreinterpretq_s16_u16(pixels2_13), taps_12, 2);
+    uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint32x4_t t362_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t360_0), vget_low_u16(pixels3_13),
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint32x4_t t362_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t360_1), pixels3_13,
+        vreinterpretq_u16_s16(taps_12), 3);
+    uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint32x4_t t364_0 = vmlal_laneq_u16(t362_0, vget_low_u16(pixels4_13),
+        vreinterpretq_u16_s16(taps_12), 4);
+    uint32x4_t t364_1 = vmlal_high_laneq_u16(t362_1, pixels4_13, vreinterpretq_u16_s16(taps_12), 4);
+    uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    int32x4_t t366_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t364_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_13)), taps_12, 5);
+    int32x4_t t366_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t364_1),
+        vreinterpretq_s16_u16(pixels5_13), taps_12, 5);
+    uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    int32x4_t t368_0 = vmlal_laneq_s16(t366_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_13)),
+        taps_12, 6);
+    int32x4_t t368_1 = vmlal_high_laneq_s16(t366_1, vreinterpretq_s16_u16(pixels6_13), taps_12, 6);
+    uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    int32x4_t t370_0 = vmlal_laneq_s16(t368_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_13)),
+        taps_12, 7);
+    int32x4_t t370_1 = vmlal_high_laneq_s16(t368_1, vreinterpretq_s16_u16(pixels7_13), taps_12, 7);
+    uint16x8_t value_sat_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
+    uint16x8_t t5_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t374 = vminq_u16(value_sat_18, t5_12);
+    int32_t t16_13 = (filter * 16) + my;
+    int16x8_t taps_13 = vld1q_s16(&taps_table[daedalus_clip64(t16_13, 0, 63)][0]);
+    int32x4_t t132_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t185)), taps_13, 0);
+    int32x4_t t132_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t185), taps_13, 0);
+    int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(t212)), taps_13,
+        1);
+    int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(t212), taps_13, 1);
+    int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(t239)), taps_13,
+        2);
+    int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(t239), taps_13, 2);
+    uint32x4_t t138_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(t266),
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t138_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t136_1), t266,
+        vreinterpretq_u16_s16(taps_13), 3);
+    uint32x4_t t140_0_2 = vmlal_laneq_u16(t138_0, vget_low_u16(t293),
+        vreinterpretq_u16_s16(taps_13), 4);
+    uint32x4_t t140_1_2 = vmlal_high_laneq_u16(t138_1, t293, vreinterpretq_u16_s16(taps_13), 4);
+    int32x4_t t142_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t140_0_2),
+        vget_low_s16(vreinterpretq_s16_u16(t320)), taps_13, 5);
+    int32x4_t t142_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t140_1_2),
+        vreinterpretq_s16_u16(t320), taps_13, 5);
+    int32x4_t t144_0_2 = vmlal_laneq_s16(t142_0_2, vget_low_s16(vreinterpretq_s16_u16(t347)),
+        taps_13, 6);
+    int32x4_t t144_1_2 = vmlal_high_laneq_s16(t142_1_2, vreinterpretq_s16_u16(t347), taps_13, 6);
+    int32x4_t t146_0_2 = vmlal_laneq_s16(t144_0_2, vget_low_s16(vreinterpretq_s16_u16(t374)),
+        taps_13, 7);
+    int32x4_t t146_1_2 = vmlal_high_laneq_s16(t144_1_2, vreinterpretq_s16_u16(t374), taps_13, 7);
+    uint16x8_t value_sat_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0_2, t146_1_2, 7);
+    uint16x8_t t5_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_6 = vminq_u16(value_sat_19, t5_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_6);
-    int32x4_t t152_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t18_3);
-    int32x4_t t152_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t212), (int16_t)t18_3);
-    int32x4_t t154_0_2 = vmlal_n_s16(t152_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
-        (int16_t)t20_3);
-    int32x4_t t154_1_2 = vmlal_high_n_s16(t152_1_2, vreinterpretq_s16_u16(t239), (int16_t)t20_3);
-    int32x4_t t156_0 = vmlal_n_s16(t154_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
-        (int16_t)t24_3);
-    int32x4_t t156_1 = vmlal_high_n_s16(t154_1_2, vreinterpretq_s16_u16(t266), (int16_t)t24_3);
-    uint32x4_t t158_0 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(t293),
-        (uint16_t)t28_3);
-    uint32x4_t t158_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), t293, (uint16_t)t28_3);
-    uint32x4_t t160_0 = vmlal_n_u16(t158_0, vget_low_u16(t320), (uint16_t)t32_3);
-    uint32x4_t t160_1 = vmlal_high_n_u16(t158_1, t320, (uint16_t)t32_3);
-    int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-        vget_low_s16(vreinterpretq_s16_u16(t347)), (int16_t)t36_3);
-    int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1), vreinterpretq_s16_u16(t347),
-        (int16_t)t36_3);
-    int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(t374)),
-        (int16_t)t40_3);
-    int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(t374), (int16_t)t40_3);
-    int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(t401)),
-        (int16_t)t44_3);
-    int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(t401), (int16_t)t44_3);
-    uint16x8_t value_sat_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
-    uint16x8_t out_7 = vminq_u16(value_sat_22, t5_3);
+    int32_t t16_14 = (filter * 16) + mx;
+    int16x8_t taps_14 = vld1q_s16(&taps_table[daedalus_clip64(t16_14, 0, 63)][0]);
+    uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    int32x4_t t383_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_14)), taps_14, 0);
+    int32x4_t t383_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_14), taps_14, 0);
+    uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    int32x4_t t385_0 = vmlal_laneq_s16(t383_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_14)),
+        taps_14, 1);
+    int32x4_t t385_1 = vmlal_high_laneq_s16(t383_1, vreinterpretq_s16_u16(pixels1_14), taps_14, 1);
+    uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    int32x4_t t387_0 = vmlal_laneq_s16(t385_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_14)),
+        taps_14, 2);
+    int32x4_t t387_1 = vmlal_high_laneq_s16(t385_1, vreinterpretq_s16_u16(pixels2_14), taps_14, 2);
+    uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint32x4_t t389_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t387_0), vget_low_u16(pixels3_14),
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint32x4_t t389_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t387_1), pixels3_14,
+        vreinterpretq_u16_s16(taps_14), 3);
+    uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint32x4_t t391_0 = vmlal_laneq_u16(t389_0, vget_low_u16(pixels4_14),
+        vreinterpretq_u16_s16(taps_14), 4);
+    uint32x4_t t391_1 = vmlal_high_laneq_u16(t389_1, pixels4_14, vreinterpretq_u16_s16(taps_14), 4);
+    uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    int32x4_t t393_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t391_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_14)), taps_14, 5);
+    int32x4_t t393_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t391_1),
+        vreinterpretq_s16_u16(pixels5_14), taps_14, 5);
+    uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    int32x4_t t395_0 = vmlal_laneq_s16(t393_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_14)),
+        taps_14, 6);
+    int32x4_t t395_1 = vmlal_high_laneq_s16(t393_1, vreinterpretq_s16_u16(pixels6_14), taps_14, 6);
+    uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    int32x4_t t397_0 = vmlal_laneq_s16(t395_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_14)),
+        taps_14, 7);
+    int32x4_t t397_1 = vmlal_high_laneq_s16(t395_1, vreinterpretq_s16_u16(pixels7_14), taps_14, 7);
+    uint16x8_t value_sat_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
+    uint16x8_t t5_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t401 = vminq_u16(value_sat_20, t5_14);
+    int32_t t16_15 = (filter * 16) + my;
+    int16x8_t taps_15 = vld1q_s16(&taps_table[daedalus_clip64(t16_15, 0, 63)][0]);
+    int32x4_t t152_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t212)), taps_15, 0);
+    int32x4_t t152_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t212), taps_15, 0);
+    int32x4_t t154_0_2 = vmlal_laneq_s16(t152_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
+        taps_15, 1);
+    int32x4_t t154_1_2 = vmlal_high_laneq_s16(t152_1_2, vreinterpretq_s16_u16(t239), taps_15, 1);
+    int32x4_t t156_0 = vmlal_laneq_s16(t154_0_2, vget_low_s16(vreinterpretq_s16_u16(t266)),
+        taps_15, 2);
+    int32x4_t t156_1 = vmlal_high_laneq_s16(t154_1_2, vreinterpretq_s16_u16(t266), taps_15, 2);
+    uint32x4_t t158_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(t293),
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t158_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_1), t293,
+        vreinterpretq_u16_s16(taps_15), 3);
+    uint32x4_t t160_0 = vmlal_laneq_u16(t158_0, vget_low_u16(t320), vreinterpretq_u16_s16(taps_15),
+        4);
+    uint32x4_t t160_1 = vmlal_high_laneq_u16(t158_1, t320, vreinterpretq_u16_s16(taps_15), 4);
+    int32x4_t t162_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_0),
+        vget_low_s16(vreinterpretq_s16_u16(t347)), taps_15, 5);
+    int32x4_t t162_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_1),
+        vreinterpretq_s16_u16(t347), taps_15, 5);
+    int32x4_t t164_0 = vmlal_laneq_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(t374)), taps_15,
+        6);
+    int32x4_t t164_1 = vmlal_high_laneq_s16(t162_1, vreinterpretq_s16_u16(t374), taps_15, 6);
+    int32x4_t t166_0 = vmlal_laneq_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(t401)), taps_15,
+        7);
+    int32x4_t t166_1 = vmlal_high_laneq_s16(t164_1, vreinterpretq_s16_u16(t401), taps_15, 7);
+    uint16x8_t value_sat_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
+    uint16x8_t t5_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_7 = vminq_u16(value_sat_21, t5_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_7);
-    int32x4_t t172_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t18_3);
-    int32x4_t t172_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t239), (int16_t)t18_3);
-    int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266)),
-        (int16_t)t20_3);
-    int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(t266), (int16_t)t20_3);
-    int32x4_t t176_0 = vmlal_n_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(t293)),
-        (int16_t)t24_3);
-    int32x4_t t176_1 = vmlal_high_n_s16(t174_1, vreinterpretq_s16_u16(t293), (int16_t)t24_3);
-    uint32x4_t t178_0 = vmlal_n_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(t320),
-        (uint16_t)t28_3);
-    uint32x4_t t178_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_1), t320, (uint16_t)t28_3);
-    uint32x4_t t180_0 = vmlal_n_u16(t178_0, vget_low_u16(t347), (uint16_t)t32_3);
-    uint32x4_t t180_1 = vmlal_high_n_u16(t178_1, t347, (uint16_t)t32_3);
-    int32x4_t t182_0 = vmlal_n_s16(vreinterpretq_s32_u32(t180_0),
-        vget_low_s16(vreinterpretq_s16_u16(t374)), (int16_t)t36_3);
-    int32x4_t t182_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_1), vreinterpretq_s16_u16(t374),
-        (int16_t)t36_3);
-    int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401)),
-        (int16_t)t40_3);
-    int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(t401), (int16_t)t40_3);
-    int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(t428)),
-        (int16_t)t44_3);
-    int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(t428), (int16_t)t44_3);
+    int32_t t16_16 = (filter * 16) + mx;
+    int16x8_t taps_16 = vld1q_s16(&taps_table[daedalus_clip64(t16_16, 0, 63)][0]);
+    uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    int32x4_t t410_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_15)), taps_16, 0);
+    int32x4_t t410_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_15), taps_16, 0);
+    uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    int32x4_t t412_0 = vmlal_laneq_s16(t410_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_15)),
+        taps_16, 1);
+    int32x4_t t412_1 = vmlal_high_laneq_s16(t410_1, vreinterpretq_s16_u16(pixels1_15), taps_16, 1);
+    uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    int32x4_t t414_0 = vmlal_laneq_s16(t412_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_15)),
+        taps_16, 2);
+    int32x4_t t414_1 = vmlal_high_laneq_s16(t412_1, vreinterpretq_s16_u16(pixels2_15), taps_16, 2);
+    uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint32x4_t t416_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t414_0), vget_low_u16(pixels3_15),
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint32x4_t t416_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t414_1), pixels3_15,
+        vreinterpretq_u16_s16(taps_16), 3);
+    uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint32x4_t t418_0 = vmlal_laneq_u16(t416_0, vget_low_u16(pixels4_15),
+        vreinterpretq_u16_s16(taps_16), 4);
+    uint32x4_t t418_1 = vmlal_high_laneq_u16(t416_1, pixels4_15, vreinterpretq_u16_s16(taps_16), 4);
+    uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    int32x4_t t420_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t418_0),
+        vget_low_s16(vreinterpretq_s16_u16(pixels5_15)), taps_16, 5);
+    int32x4_t t420_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t418_1),
+        vreinterpretq_s16_u16(pixels5_15), taps_16, 5);
+    uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    int32x4_t t422_0 = vmlal_laneq_s16(t420_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_15)),
+        taps_16, 6);
+    int32x4_t t422_1 = vmlal_high_laneq_s16(t420_1, vreinterpretq_s16_u16(pixels6_15), taps_16, 6);
+    uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    int32x4_t t424_0 = vmlal_laneq_s16(t422_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_15)),
+        taps_16, 7);
+    int32x4_t t424_1 = vmlal_high_laneq_s16(t422_1, vreinterpretq_s16_u16(pixels7_15), taps_16, 7);
+    uint16x8_t value_sat_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
+    uint16x8_t t5_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t428 = vminq_u16(value_sat_22, t5_16);
+    int32_t t16_17 = (filter * 16) + my;
+    int16x8_t taps_17 = vld1q_s16(&taps_table[daedalus_clip64(t16_17, 0, 63)][0]);
+    int32x4_t t172_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t239)), taps_17, 0);
+    int32x4_t t172_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t239), taps_17, 0);
+    int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(t266)), taps_17,
+        1);
+    int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(t266), taps_17, 1);
+    int32x4_t t176_0 = vmlal_laneq_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(t293)), taps_17,
+        2);
+    int32x4_t t176_1 = vmlal_high_laneq_s16(t174_1, vreinterpretq_s16_u16(t293), taps_17, 2);
+    uint32x4_t t178_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(t320),
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t178_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t176_1), t320,
+        vreinterpretq_u16_s16(taps_17), 3);
+    uint32x4_t t180_0 = vmlal_laneq_u16(t178_0, vget_low_u16(t347), vreinterpretq_u16_s16(taps_17),
+        4);
+    uint32x4_t t180_1 = vmlal_high_laneq_u16(t178_1, t347, vreinterpretq_u16_s16(taps_17), 4);
+    int32x4_t t182_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t180_0),
+        vget_low_s16(vreinterpretq_s16_u16(t374)), taps_17, 5);
+    int32x4_t t182_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t180_1),
+        vreinterpretq_s16_u16(t374), taps_17, 5);
+    int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(t401)), taps_17,
+        6);
+    int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(t401), taps_17, 6);
+    int32x4_t t186_0 = vmlal_laneq_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(t428)), taps_17,
+        7);
+    int32x4_t t186_1 = vmlal_high_laneq_s16(t184_1, vreinterpretq_s16_u16(t428), taps_17, 7);
     uint16x8_t value_sat_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
-    uint16x8_t out_8 = vminq_u16(value_sat_23, t5_3);
+    uint16x8_t t5_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_8 = vminq_u16(value_sat_23, t5_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_8);
     t50 = t266;
     t77 = t293;
@@ -903,7 +969,7 @@ void daedalus_vp9_mc_8hv_high__neon_rows8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash ad11c0e40f601442
+ * Class rows4 (4 <= rows <= 4), input hash abd7456b8c6c3c07
  */
 static inline void one_item_vp9_mc_8hv_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -923,476 +989,483 @@ static inline void one_item_vp9_mc_8hv_high__neon_rows4(uint16_t *dst, ptrdiff_t
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 2: x = 0..7; writes mid */
   int32_t t16 = (filter * 16) + mx;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[-3]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above3))[-2]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above3))[-1]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_above3))[1]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_above3))[2]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_above3))[3]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_above3))[4]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
-  int32x4_t t59_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), (int16_t)t18);
-  int32x4_t t59_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
+  int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
+  int32x4_t t59_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_2), taps, 0);
   uint16x8_t pixels1_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-2]);
-  int32x4_t t61_0 = vmlal_n_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)),
-      (int16_t)t20);
-  int32x4_t t61_1 = vmlal_high_n_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), (int16_t)t20);
+  int32x4_t t61_0 = vmlal_laneq_s16(t59_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_2)), taps, 1);
+  int32x4_t t61_1 = vmlal_high_laneq_s16(t59_1, vreinterpretq_s16_u16(pixels1_2), taps, 1);
   uint16x8_t pixels2_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-1]);
-  int32x4_t t63_0 = vmlal_n_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)),
-      (int16_t)t24);
-  int32x4_t t63_1 = vmlal_high_n_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), (int16_t)t24);
+  int32x4_t t63_0 = vmlal_laneq_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_2)), taps, 2);
+  int32x4_t t63_1 = vmlal_high_laneq_s16(t61_1, vreinterpretq_s16_u16(pixels2_2), taps, 2);
   uint16x8_t pixels3_2 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  uint32x4_t t65_0 = vmlal_n_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
-      (uint16_t)t28);
-  uint32x4_t t65_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t63_1), pixels3_2, (uint16_t)t28);
+  uint32x4_t t65_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t63_0), vget_low_u16(pixels3_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t65_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t63_1), pixels3_2,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_2 = vld1q_u16(&((const uint16_t *)(src_above2))[1]);
-  uint32x4_t t67_0 = vmlal_n_u16(t65_0, vget_low_u16(pixels4_2), (uint16_t)t32);
-  uint32x4_t t67_1 = vmlal_high_n_u16(t65_1, pixels4_2, (uint16_t)t32);
+  uint32x4_t t67_0 = vmlal_laneq_u16(t65_0, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t67_1 = vmlal_high_laneq_u16(t65_1, pixels4_2, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_2 = vld1q_u16(&((const uint16_t *)(src_above2))[2]);
-  int32x4_t t69_0 = vmlal_n_s16(vreinterpretq_s32_u32(t67_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), (int16_t)t36);
-  int32x4_t t69_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t67_1),
-      vreinterpretq_s16_u16(pixels5_2), (int16_t)t36);
+  int32x4_t t69_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t67_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_2)), taps, 5);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t67_1),
+      vreinterpretq_s16_u16(pixels5_2), taps, 5);
   uint16x8_t pixels6_2 = vld1q_u16(&((const uint16_t *)(src_above2))[3]);
-  int32x4_t t71_0 = vmlal_n_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)),
-      (int16_t)t40);
-  int32x4_t t71_1 = vmlal_high_n_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), (int16_t)t40);
+  int32x4_t t71_0 = vmlal_laneq_s16(t69_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_2)), taps, 6);
+  int32x4_t t71_1 = vmlal_high_laneq_s16(t69_1, vreinterpretq_s16_u16(pixels6_2), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_above2))[4]);
-  int32x4_t t73_0 = vmlal_n_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t73_1 = vmlal_high_n_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t73_0 = vmlal_laneq_s16(t71_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t73_1 = vmlal_high_laneq_s16(t71_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t73_0, t73_1, 7);
   uint16x8_t t77 = vminq_u16(value_sat_2, t5);
   uint16x8_t pixels0_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-3]);
-  int32x4_t t86_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), (int16_t)t18);
-  int32x4_t t86_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_3), (int16_t)t18);
+  int32x4_t t86_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_3)), taps, 0);
+  int32x4_t t86_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_3), taps, 0);
   uint16x8_t pixels1_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-2]);
-  int32x4_t t88_0 = vmlal_n_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)),
-      (int16_t)t20);
-  int32x4_t t88_1 = vmlal_high_n_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), (int16_t)t20);
+  int32x4_t t88_0 = vmlal_laneq_s16(t86_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_3)), taps, 1);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(t86_1, vreinterpretq_s16_u16(pixels1_3), taps, 1);
   uint16x8_t pixels2_3 = vld1q_u16(&((const uint16_t *)(src_above1))[-1]);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)),
-      (int16_t)t24);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), (int16_t)t24);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_3)), taps, 2);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels2_3), taps, 2);
   uint16x8_t pixels3_3 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  uint32x4_t t92_0 = vmlal_n_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
-      (uint16_t)t28);
-  uint32x4_t t92_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t90_1), pixels3_3, (uint16_t)t28);
+  uint32x4_t t92_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t90_0), vget_low_u16(pixels3_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t92_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t90_1), pixels3_3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_3 = vld1q_u16(&((const uint16_t *)(src_above1))[1]);
-  uint32x4_t t94_0 = vmlal_n_u16(t92_0, vget_low_u16(pixels4_3), (uint16_t)t32);
-  uint32x4_t t94_1 = vmlal_high_n_u16(t92_1, pixels4_3, (uint16_t)t32);
+  uint32x4_t t94_0 = vmlal_laneq_u16(t92_0, vget_low_u16(pixels4_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t94_1 = vmlal_high_laneq_u16(t92_1, pixels4_3, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_3 = vld1q_u16(&((const uint16_t *)(src_above1))[2]);
-  int32x4_t t96_0 = vmlal_n_s16(vreinterpretq_s32_u32(t94_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), (int16_t)t36);
-  int32x4_t t96_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t94_1),
-      vreinterpretq_s16_u16(pixels5_3), (int16_t)t36);
+  int32x4_t t96_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t94_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_3)), taps, 5);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t94_1),
+      vreinterpretq_s16_u16(pixels5_3), taps, 5);
   uint16x8_t pixels6_3 = vld1q_u16(&((const uint16_t *)(src_above1))[3]);
-  int32x4_t t98_0 = vmlal_n_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)),
-      (int16_t)t40);
-  int32x4_t t98_1 = vmlal_high_n_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), (int16_t)t40);
+  int32x4_t t98_0 = vmlal_laneq_s16(t96_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_3)), taps, 6);
+  int32x4_t t98_1 = vmlal_high_laneq_s16(t96_1, vreinterpretq_s16_u16(pixels6_3), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_above1))[4]);
-  int32x4_t t100_0 = vmlal_n_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t100_1 = vmlal_high_n_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t100_0 = vmlal_laneq_s16(t98_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      7);
+  int32x4_t t100_1 = vmlal_high_laneq_s16(t98_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t100_0, t100_1, 7);
   uint16x8_t t104 = vminq_u16(value_sat_3, t5);
   uint16x8_t pixels0_4 = vld1q_u16(&((const uint16_t *)(src))[-3]);
-  int32x4_t t113_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), (int16_t)t18);
-  int32x4_t t113_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_4), (int16_t)t18);
+  int32x4_t t113_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_4)), taps, 0);
+  int32x4_t t113_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_4), taps, 0);
   uint16x8_t pixels1_4 = vld1q_u16(&((const uint16_t *)(src))[-2]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)),
-      (int16_t)t20);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), (int16_t)t20);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_4)), taps,
+      1);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels1_4), taps, 1);
   uint16x8_t pixels2_4 = vld1q_u16(&((const uint16_t *)(src))[-1]);
-  int32x4_t t117_0 = vmlal_n_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)),
-      (int16_t)t24);
-  int32x4_t t117_1 = vmlal_high_n_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), (int16_t)t24);
+  int32x4_t t117_0 = vmlal_laneq_s16(t115_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_4)), taps,
+      2);
+  int32x4_t t117_1 = vmlal_high_laneq_s16(t115_1, vreinterpretq_s16_u16(pixels2_4), taps, 2);
   uint16x8_t pixels3_4 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t119_0 = vmlal_n_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
-      (uint16_t)t28);
-  uint32x4_t t119_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t117_1), pixels3_4, (uint16_t)t28);
+  uint32x4_t t119_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t117_0), vget_low_u16(pixels3_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t119_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t117_1), pixels3_4,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_4 = vld1q_u16(&((const uint16_t *)(src))[1]);
-  uint32x4_t t121_0 = vmlal_n_u16(t119_0, vget_low_u16(pixels4_4), (uint16_t)t32);
-  uint32x4_t t121_1 = vmlal_high_n_u16(t119_1, pixels4_4, (uint16_t)t32);
+  uint32x4_t t121_0 = vmlal_laneq_u16(t119_0, vget_low_u16(pixels4_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t121_1 = vmlal_high_laneq_u16(t119_1, pixels4_4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_4 = vld1q_u16(&((const uint16_t *)(src))[2]);
-  int32x4_t t123_0 = vmlal_n_s16(vreinterpretq_s32_u32(t121_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), (int16_t)t36);
-  int32x4_t t123_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t121_1),
-      vreinterpretq_s16_u16(pixels5_4), (int16_t)t36);
+  int32x4_t t123_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t121_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_4)), taps, 5);
+  int32x4_t t123_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t121_1),
+      vreinterpretq_s16_u16(pixels5_4), taps, 5);
   uint16x8_t pixels6_4 = vld1q_u16(&((const uint16_t *)(src))[3]);
-  int32x4_t t125_0 = vmlal_n_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)),
-      (int16_t)t40);
-  int32x4_t t125_1 = vmlal_high_n_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), (int16_t)t40);
+  int32x4_t t125_0 = vmlal_laneq_s16(t123_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_4)), taps,
+      6);
+  int32x4_t t125_1 = vmlal_high_laneq_s16(t123_1, vreinterpretq_s16_u16(pixels6_4), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src))[4]);
-  int32x4_t t127_0 = vmlal_n_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t127_1 = vmlal_high_n_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t127_0 = vmlal_laneq_s16(t125_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t127_1 = vmlal_high_laneq_s16(t125_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t127_0, t127_1, 7);
   uint16x8_t t131 = vminq_u16(value_sat_4, t5);
   uint16x8_t pixels0_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
-  int32x4_t t140_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), (int16_t)t18);
-  int32x4_t t140_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_5), (int16_t)t18);
+  int32x4_t t140_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_5)), taps, 0);
+  int32x4_t t140_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_5), taps, 0);
   uint16x8_t pixels1_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-2]);
-  int32x4_t t142_0 = vmlal_n_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)),
-      (int16_t)t20);
-  int32x4_t t142_1 = vmlal_high_n_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), (int16_t)t20);
+  int32x4_t t142_0 = vmlal_laneq_s16(t140_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_5)), taps,
+      1);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(t140_1, vreinterpretq_s16_u16(pixels1_5), taps, 1);
   uint16x8_t pixels2_5 = vld1q_u16(&((const uint16_t *)(src_row1))[-1]);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)),
-      (int16_t)t24);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), (int16_t)t24);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_5)), taps,
+      2);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels2_5), taps, 2);
   uint16x8_t pixels3_5 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t146_0 = vmlal_n_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
-      (uint16_t)t28);
-  uint32x4_t t146_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t144_1), pixels3_5, (uint16_t)t28);
+  uint32x4_t t146_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t144_0), vget_low_u16(pixels3_5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t146_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t144_1), pixels3_5,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_5 = vld1q_u16(&((const uint16_t *)(src_row1))[1]);
-  uint32x4_t t148_0 = vmlal_n_u16(t146_0, vget_low_u16(pixels4_5), (uint16_t)t32);
-  uint32x4_t t148_1 = vmlal_high_n_u16(t146_1, pixels4_5, (uint16_t)t32);
+  uint32x4_t t148_0 = vmlal_laneq_u16(t146_0, vget_low_u16(pixels4_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t148_1 = vmlal_high_laneq_u16(t146_1, pixels4_5, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_5 = vld1q_u16(&((const uint16_t *)(src_row1))[2]);
-  int32x4_t t150_0 = vmlal_n_s16(vreinterpretq_s32_u32(t148_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), (int16_t)t36);
-  int32x4_t t150_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t148_1),
-      vreinterpretq_s16_u16(pixels5_5), (int16_t)t36);
+  int32x4_t t150_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t148_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_5)), taps, 5);
+  int32x4_t t150_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t148_1),
+      vreinterpretq_s16_u16(pixels5_5), taps, 5);
   uint16x8_t pixels6_5 = vld1q_u16(&((const uint16_t *)(src_row1))[3]);
-  int32x4_t t152_0 = vmlal_n_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)),
-      (int16_t)t40);
-  int32x4_t t152_1 = vmlal_high_n_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), (int16_t)t40);
+  int32x4_t t152_0 = vmlal_laneq_s16(t150_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_5)), taps,
+      6);
+  int32x4_t t152_1 = vmlal_high_laneq_s16(t150_1, vreinterpretq_s16_u16(pixels6_5), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row1))[4]);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t154_0, t154_1, 7);
   uint16x8_t t158 = vminq_u16(value_sat_5, t5);
   uint16x8_t pixels0_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-3]);
-  int32x4_t t167_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), (int16_t)t18);
-  int32x4_t t167_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_6), (int16_t)t18);
+  int32x4_t t167_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_6)), taps, 0);
+  int32x4_t t167_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_6), taps, 0);
   uint16x8_t pixels1_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-2]);
-  int32x4_t t169_0 = vmlal_n_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)),
-      (int16_t)t20);
-  int32x4_t t169_1 = vmlal_high_n_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), (int16_t)t20);
+  int32x4_t t169_0 = vmlal_laneq_s16(t167_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_6)), taps,
+      1);
+  int32x4_t t169_1 = vmlal_high_laneq_s16(t167_1, vreinterpretq_s16_u16(pixels1_6), taps, 1);
   uint16x8_t pixels2_6 = vld1q_u16(&((const uint16_t *)(src_row2))[-1]);
-  int32x4_t t171_0 = vmlal_n_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)),
-      (int16_t)t24);
-  int32x4_t t171_1 = vmlal_high_n_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), (int16_t)t24);
+  int32x4_t t171_0 = vmlal_laneq_s16(t169_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_6)), taps,
+      2);
+  int32x4_t t171_1 = vmlal_high_laneq_s16(t169_1, vreinterpretq_s16_u16(pixels2_6), taps, 2);
   uint16x8_t pixels3_6 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  uint32x4_t t173_0 = vmlal_n_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
-      (uint16_t)t28);
-  uint32x4_t t173_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t171_1), pixels3_6, (uint16_t)t28);
+  uint32x4_t t173_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t171_0), vget_low_u16(pixels3_6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t173_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t171_1), pixels3_6,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_6 = vld1q_u16(&((const uint16_t *)(src_row2))[1]);
-  uint32x4_t t175_0 = vmlal_n_u16(t173_0, vget_low_u16(pixels4_6), (uint16_t)t32);
-  uint32x4_t t175_1 = vmlal_high_n_u16(t173_1, pixels4_6, (uint16_t)t32);
+  uint32x4_t t175_0 = vmlal_laneq_u16(t173_0, vget_low_u16(pixels4_6), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t175_1 = vmlal_high_laneq_u16(t173_1, pixels4_6, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_6 = vld1q_u16(&((const uint16_t *)(src_row2))[2]);
-  int32x4_t t177_0 = vmlal_n_s16(vreinterpretq_s32_u32(t175_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), (int16_t)t36);
-  int32x4_t t177_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t175_1),
-      vreinterpretq_s16_u16(pixels5_6), (int16_t)t36);
+  int32x4_t t177_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t175_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_6)), taps, 5);
+  int32x4_t t177_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t175_1),
+      vreinterpretq_s16_u16(pixels5_6), taps, 5);
   uint16x8_t pixels6_6 = vld1q_u16(&((const uint16_t *)(src_row2))[3]);
-  int32x4_t t179_0 = vmlal_n_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)),
-      (int16_t)t40);
-  int32x4_t t179_1 = vmlal_high_n_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), (int16_t)t40);
+  int32x4_t t179_0 = vmlal_laneq_s16(t177_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_6)), taps,
+      6);
+  int32x4_t t179_1 = vmlal_high_laneq_s16(t177_1, vreinterpretq_s16_u16(pixels6_6), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row2))[4]);
-  int32x4_t t181_0 = vmlal_n_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t181_1 = vmlal_high_n_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t181_0 = vmlal_laneq_s16(t179_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t181_1 = vmlal_high_laneq_s16(t179_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t181_0, t181_1, 7);
   uint16x8_t t185 = vminq_u16(value_sat_6, t5);
   uint16x8_t pixels0_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-3]);
-  int32x4_t t194_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), (int16_t)t18);
-  int32x4_t t194_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_7), (int16_t)t18);
+  int32x4_t t194_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_7)), taps, 0);
+  int32x4_t t194_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_7), taps, 0);
   uint16x8_t pixels1_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-2]);
-  int32x4_t t196_0 = vmlal_n_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)),
-      (int16_t)t20);
-  int32x4_t t196_1 = vmlal_high_n_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), (int16_t)t20);
+  int32x4_t t196_0 = vmlal_laneq_s16(t194_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_7)), taps,
+      1);
+  int32x4_t t196_1 = vmlal_high_laneq_s16(t194_1, vreinterpretq_s16_u16(pixels1_7), taps, 1);
   uint16x8_t pixels2_7 = vld1q_u16(&((const uint16_t *)(src_row3))[-1]);
-  int32x4_t t198_0 = vmlal_n_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)),
-      (int16_t)t24);
-  int32x4_t t198_1 = vmlal_high_n_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), (int16_t)t24);
+  int32x4_t t198_0 = vmlal_laneq_s16(t196_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_7)), taps,
+      2);
+  int32x4_t t198_1 = vmlal_high_laneq_s16(t196_1, vreinterpretq_s16_u16(pixels2_7), taps, 2);
   uint16x8_t pixels3_7 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  uint32x4_t t200_0 = vmlal_n_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
-      (uint16_t)t28);
-  uint32x4_t t200_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t198_1), pixels3_7, (uint16_t)t28);
+  uint32x4_t t200_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t198_0), vget_low_u16(pixels3_7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t200_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t198_1), pixels3_7,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_7 = vld1q_u16(&((const uint16_t *)(src_row3))[1]);
-  uint32x4_t t202_0 = vmlal_n_u16(t200_0, vget_low_u16(pixels4_7), (uint16_t)t32);
-  uint32x4_t t202_1 = vmlal_high_n_u16(t200_1, pixels4_7, (uint16_t)t32);
+  uint32x4_t t202_0 = vmlal_laneq_u16(t200_0, vget_low_u16(pixels4_7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t202_1 = vmlal_high_laneq_u16(t200_1, pixels4_7, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_7 = vld1q_u16(&((const uint16_t *)(src_row3))[2]);
-  int32x4_t t204_0 = vmlal_n_s16(vreinterpretq_s32_u32(t202_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), (int16_t)t36);
-  int32x4_t t204_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t202_1),
-      vreinterpretq_s16_u16(pixels5_7), (int16_t)t36);
+  int32x4_t t204_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t202_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_7)), taps, 5);
+  int32x4_t t204_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t202_1),
+      vreinterpretq_s16_u16(pixels5_7), taps, 5);
   uint16x8_t pixels6_7 = vld1q_u16(&((const uint16_t *)(src_row3))[3]);
-  int32x4_t t206_0 = vmlal_n_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)),
-      (int16_t)t40);
-  int32x4_t t206_1 = vmlal_high_n_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), (int16_t)t40);
+  int32x4_t t206_0 = vmlal_laneq_s16(t204_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_7)), taps,
+      6);
+  int32x4_t t206_1 = vmlal_high_laneq_s16(t204_1, vreinterpretq_s16_u16(pixels6_7), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row3))[4]);
-  int32x4_t t208_0 = vmlal_n_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t208_1 = vmlal_high_n_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t208_0 = vmlal_laneq_s16(t206_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t208_1 = vmlal_high_laneq_s16(t206_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t208_0, t208_1, 7);
   uint16x8_t t212 = vminq_u16(value_sat_7, t5);
   uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-  int32x4_t t221_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), (int16_t)t18);
-  int32x4_t t221_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18);
+  int32x4_t t221_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_8)), taps, 0);
+  int32x4_t t221_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_8), taps, 0);
   uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
-  int32x4_t t223_0 = vmlal_n_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)),
-      (int16_t)t20);
-  int32x4_t t223_1 = vmlal_high_n_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), (int16_t)t20);
+  int32x4_t t223_0 = vmlal_laneq_s16(t221_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_8)), taps,
+      1);
+  int32x4_t t223_1 = vmlal_high_laneq_s16(t221_1, vreinterpretq_s16_u16(pixels1_8), taps, 1);
   uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
-  int32x4_t t225_0 = vmlal_n_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)),
-      (int16_t)t24);
-  int32x4_t t225_1 = vmlal_high_n_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), (int16_t)t24);
+  int32x4_t t225_0 = vmlal_laneq_s16(t223_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_8)), taps,
+      2);
+  int32x4_t t225_1 = vmlal_high_laneq_s16(t223_1, vreinterpretq_s16_u16(pixels2_8), taps, 2);
   uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  uint32x4_t t227_0 = vmlal_n_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
-      (uint16_t)t28);
-  uint32x4_t t227_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t225_1), pixels3_8, (uint16_t)t28);
+  uint32x4_t t227_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t225_0), vget_low_u16(pixels3_8),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t227_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t225_1), pixels3_8,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
-  uint32x4_t t229_0 = vmlal_n_u16(t227_0, vget_low_u16(pixels4_8), (uint16_t)t32);
-  uint32x4_t t229_1 = vmlal_high_n_u16(t227_1, pixels4_8, (uint16_t)t32);
+  uint32x4_t t229_0 = vmlal_laneq_u16(t227_0, vget_low_u16(pixels4_8), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t229_1 = vmlal_high_laneq_u16(t227_1, pixels4_8, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
-  int32x4_t t231_0 = vmlal_n_s16(vreinterpretq_s32_u32(t229_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), (int16_t)t36);
-  int32x4_t t231_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t229_1),
-      vreinterpretq_s16_u16(pixels5_8), (int16_t)t36);
+  int32x4_t t231_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t229_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_8)), taps, 5);
+  int32x4_t t231_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t229_1),
+      vreinterpretq_s16_u16(pixels5_8), taps, 5);
   uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
-  int32x4_t t233_0 = vmlal_n_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)),
-      (int16_t)t40);
-  int32x4_t t233_1 = vmlal_high_n_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), (int16_t)t40);
+  int32x4_t t233_0 = vmlal_laneq_s16(t231_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_8)), taps,
+      6);
+  int32x4_t t233_1 = vmlal_high_laneq_s16(t231_1, vreinterpretq_s16_u16(pixels6_8), taps, 6);
   uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
-  int32x4_t t235_0 = vmlal_n_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t235_1 = vmlal_high_n_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t235_0 = vmlal_laneq_s16(t233_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)), taps,
+      7);
+  int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
   uint16x8_t t239 = vminq_u16(value_sat_8, t5);
   uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-  int32x4_t t248_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), (int16_t)t18);
-  int32x4_t t248_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_9), (int16_t)t18);
+  int32x4_t t248_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_9)), taps, 0);
+  int32x4_t t248_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_9), taps, 0);
   uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-  int32x4_t t250_0 = vmlal_n_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)),
-      (int16_t)t20);
-  int32x4_t t250_1 = vmlal_high_n_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), (int16_t)t20);
+  int32x4_t t250_0 = vmlal_laneq_s16(t248_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_9)), taps,
+      1);
+  int32x4_t t250_1 = vmlal_high_laneq_s16(t248_1, vreinterpretq_s16_u16(pixels1_9), taps, 1);
   uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-  int32x4_t t252_0 = vmlal_n_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)),
-      (int16_t)t24);
-  int32x4_t t252_1 = vmlal_high_n_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), (int16_t)t24);
+  int32x4_t t252_0 = vmlal_laneq_s16(t250_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_9)), taps,
+      2);
+  int32x4_t t252_1 = vmlal_high_laneq_s16(t250_1, vreinterpretq_s16_u16(pixels2_9), taps, 2);
   uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  uint32x4_t t254_0 = vmlal_n_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
-      (uint16_t)t28);
-  uint32x4_t t254_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t252_1), pixels3_9, (uint16_t)t28);
+  uint32x4_t t254_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t252_0), vget_low_u16(pixels3_9),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t254_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t252_1), pixels3_9,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-  uint32x4_t t256_0 = vmlal_n_u16(t254_0, vget_low_u16(pixels4_9), (uint16_t)t32);
-  uint32x4_t t256_1 = vmlal_high_n_u16(t254_1, pixels4_9, (uint16_t)t32);
+  uint32x4_t t256_0 = vmlal_laneq_u16(t254_0, vget_low_u16(pixels4_9), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t256_1 = vmlal_high_laneq_u16(t254_1, pixels4_9, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-  int32x4_t t258_0 = vmlal_n_s16(vreinterpretq_s32_u32(t256_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), (int16_t)t36);
-  int32x4_t t258_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t256_1),
-      vreinterpretq_s16_u16(pixels5_9), (int16_t)t36);
+  int32x4_t t258_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t256_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_9)), taps, 5);
+  int32x4_t t258_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t256_1),
+      vreinterpretq_s16_u16(pixels5_9), taps, 5);
   uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-  int32x4_t t260_0 = vmlal_n_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)),
-      (int16_t)t40);
-  int32x4_t t260_1 = vmlal_high_n_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), (int16_t)t40);
+  int32x4_t t260_0 = vmlal_laneq_s16(t258_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_9)), taps,
+      6);
+  int32x4_t t260_1 = vmlal_high_laneq_s16(t258_1, vreinterpretq_s16_u16(pixels6_9), taps, 6);
   uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-  int32x4_t t262_0 = vmlal_n_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)),
-      (int16_t)t44);
-  int32x4_t t262_1 = vmlal_high_n_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), (int16_t)t44);
+  int32x4_t t262_0 = vmlal_laneq_s16(t260_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_9)), taps,
+      7);
+  int32x4_t t262_1 = vmlal_high_laneq_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), taps, 7);
   uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
   uint16x8_t t266 = vminq_u16(value_sat_9, t5);
   uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-  int32x4_t t275_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), (int16_t)t18);
-  int32x4_t t275_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_10), (int16_t)t18);
+  int32x4_t t275_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_10)), taps, 0);
+  int32x4_t t275_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_10), taps, 0);
   uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-  int32x4_t t277_0 = vmlal_n_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)),
-      (int16_t)t20);
-  int32x4_t t277_1 = vmlal_high_n_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), (int16_t)t20);
+  int32x4_t t277_0 = vmlal_laneq_s16(t275_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_10)), taps,
+      1);
+  int32x4_t t277_1 = vmlal_high_laneq_s16(t275_1, vreinterpretq_s16_u16(pixels1_10), taps, 1);
   uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-  int32x4_t t279_0 = vmlal_n_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)),
-      (int16_t)t24);
-  int32x4_t t279_1 = vmlal_high_n_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), (int16_t)t24);
+  int32x4_t t279_0 = vmlal_laneq_s16(t277_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_10)), taps,
+      2);
+  int32x4_t t279_1 = vmlal_high_laneq_s16(t277_1, vreinterpretq_s16_u16(pixels2_10), taps, 2);
   uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  uint32x4_t t281_0 = vmlal_n_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
-      (uint16_t)t28);
-  uint32x4_t t281_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t279_1), pixels3_10, (uint16_t)t28);
+  uint32x4_t t281_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t279_0), vget_low_u16(pixels3_10),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t281_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t279_1), pixels3_10,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-  uint32x4_t t283_0 = vmlal_n_u16(t281_0, vget_low_u16(pixels4_10), (uint16_t)t32);
-  uint32x4_t t283_1 = vmlal_high_n_u16(t281_1, pixels4_10, (uint16_t)t32);
+  uint32x4_t t283_0 = vmlal_laneq_u16(t281_0, vget_low_u16(pixels4_10),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t283_1 = vmlal_high_laneq_u16(t281_1, pixels4_10, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-  int32x4_t t285_0 = vmlal_n_s16(vreinterpretq_s32_u32(t283_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), (int16_t)t36);
-  int32x4_t t285_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t283_1),
-      vreinterpretq_s16_u16(pixels5_10), (int16_t)t36);
+  int32x4_t t285_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t283_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_10)), taps, 5);
+  int32x4_t t285_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t283_1),
+      vreinterpretq_s16_u16(pixels5_10), taps, 5);
   uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-  int32x4_t t287_0 = vmlal_n_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)),
-      (int16_t)t40);
-  int32x4_t t287_1 = vmlal_high_n_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), (int16_t)t40);
+  int32x4_t t287_0 = vmlal_laneq_s16(t285_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_10)), taps,
+      6);
+  int32x4_t t287_1 = vmlal_high_laneq_s16(t285_1, vreinterpretq_s16_u16(pixels6_10), taps, 6);
   uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-  int32x4_t t289_0 = vmlal_n_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)),
-      (int16_t)t44);
-  int32x4_t t289_1 = vmlal_high_n_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), (int16_t)t44);
+  int32x4_t t289_0 = vmlal_laneq_s16(t287_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_10)), taps,
+      7);
+  int32x4_t t289_1 = vmlal_high_laneq_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), taps, 7);
   uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
   uint16x8_t t293 = vminq_u16(value_sat_10, t5);
   uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-  int32x4_t t302_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), (int16_t)t18);
-  int32x4_t t302_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0_11), (int16_t)t18);
+  int32x4_t t302_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_11)), taps, 0);
+  int32x4_t t302_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0_11), taps, 0);
   uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-  int32x4_t t304_0 = vmlal_n_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)),
-      (int16_t)t20);
-  int32x4_t t304_1 = vmlal_high_n_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), (int16_t)t20);
+  int32x4_t t304_0 = vmlal_laneq_s16(t302_0, vget_low_s16(vreinterpretq_s16_u16(pixels1_11)), taps,
+      1);
+  int32x4_t t304_1 = vmlal_high_laneq_s16(t302_1, vreinterpretq_s16_u16(pixels1_11), taps, 1);
   uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-  int32x4_t t306_0 = vmlal_n_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)),
-      (int16_t)t24);
-  int32x4_t t306_1 = vmlal_high_n_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), (int16_t)t24);
+  int32x4_t t306_0 = vmlal_laneq_s16(t304_0, vget_low_s16(vreinterpretq_s16_u16(pixels2_11)), taps,
+      2);
+  int32x4_t t306_1 = vmlal_high_laneq_s16(t304_1, vreinterpretq_s16_u16(pixels2_11), taps, 2);
   uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  uint32x4_t t308_0 = vmlal_n_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
-      (uint16_t)t28);
-  uint32x4_t t308_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t306_1), pixels3_11, (uint16_t)t28);
+  uint32x4_t t308_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t306_0), vget_low_u16(pixels3_11),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t308_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t306_1), pixels3_11,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-  uint32x4_t t310_0 = vmlal_n_u16(t308_0, vget_low_u16(pixels4_11), (uint16_t)t32);
-  uint32x4_t t310_1 = vmlal_high_n_u16(t308_1, pixels4_11, (uint16_t)t32);
+  uint32x4_t t310_0 = vmlal_laneq_u16(t308_0, vget_low_u16(pixels4_11),
+      vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t310_1 = vmlal_high_laneq_u16(t308_1, pixels4_11, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-  int32x4_t t312_0 = vmlal_n_s16(vreinterpretq_s32_u32(t310_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), (int16_t)t36);
-  int32x4_t t312_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t310_1),
-      vreinterpretq_s16_u16(pixels5_11), (int16_t)t36);
+  int32x4_t t312_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t310_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5_11)), taps, 5);
+  int32x4_t t312_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t310_1),
+      vreinterpretq_s16_u16(pixels5_11), taps, 5);
   uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-  int32x4_t t314_0 = vmlal_n_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)),
-      (int16_t)t40);
-  int32x4_t t314_1 = vmlal_high_n_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), (int16_t)t40);
+  int32x4_t t314_0 = vmlal_laneq_s16(t312_0, vget_low_s16(vreinterpretq_s16_u16(pixels6_11)), taps,
+      6);
+  int32x4_t t314_1 = vmlal_high_laneq_s16(t312_1, vreinterpretq_s16_u16(pixels6_11), taps, 6);
   uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-  int32x4_t t316_0 = vmlal_n_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)),
-      (int16_t)t44);
-  int32x4_t t316_1 = vmlal_high_n_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), (int16_t)t44);
+  int32x4_t t316_0 = vmlal_laneq_s16(t314_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_11)), taps,
+      7);
+  int32x4_t t316_1 = vmlal_high_laneq_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), taps, 7);
   uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
   uint16x8_t t320 = vminq_u16(value_sat_11, t5);
   /* stage 2 of 2: x = 0..7; writes dst */
   int32_t t16_2 = (filter * 16) + my;
-  int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-  int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-  int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-  int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-  int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-  int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-  int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-  int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
-  int32x4_t t19_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), (int16_t)t18_2);
-  int32x4_t t19_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t50), (int16_t)t18_2);
-  int32x4_t t22_0_2 = vmlal_n_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)),
-      (int16_t)t20_2);
-  int32x4_t t22_1_2 = vmlal_high_n_s16(t19_1_2, vreinterpretq_s16_u16(t77), (int16_t)t20_2);
-  int32x4_t t26_0_2 = vmlal_n_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)),
-      (int16_t)t24_2);
-  int32x4_t t26_1_2 = vmlal_high_n_s16(t22_1_2, vreinterpretq_s16_u16(t104), (int16_t)t24_2);
-  uint32x4_t t30_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
-      (uint16_t)t28_2);
-  uint32x4_t t30_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1_2), t131, (uint16_t)t28_2);
-  uint32x4_t t34_0_2 = vmlal_n_u16(t30_0_2, vget_low_u16(t158), (uint16_t)t32_2);
-  uint32x4_t t34_1_2 = vmlal_high_n_u16(t30_1_2, t158, (uint16_t)t32_2);
-  int32x4_t t38_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t185)), (int16_t)t36_2);
-  int32x4_t t38_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1_2), vreinterpretq_s16_u16(t185),
-      (int16_t)t36_2);
-  int32x4_t t42_0_2 = vmlal_n_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)),
-      (int16_t)t40_2);
-  int32x4_t t42_1_2 = vmlal_high_n_s16(t38_1_2, vreinterpretq_s16_u16(t212), (int16_t)t40_2);
-  int32x4_t t46_0_2 = vmlal_n_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)),
-      (int16_t)t44_2);
-  int32x4_t t46_1_2 = vmlal_high_n_s16(t42_1_2, vreinterpretq_s16_u16(t239), (int16_t)t44_2);
+  int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t16_2, 0, 63)][0]);
+  int32x4_t t19_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t50)), taps_2, 0);
+  int32x4_t t19_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t50), taps_2, 0);
+  int32x4_t t22_0_2 = vmlal_laneq_s16(t19_0_2, vget_low_s16(vreinterpretq_s16_u16(t77)), taps_2, 1);
+  int32x4_t t22_1_2 = vmlal_high_laneq_s16(t19_1_2, vreinterpretq_s16_u16(t77), taps_2, 1);
+  int32x4_t t26_0_2 = vmlal_laneq_s16(t22_0_2, vget_low_s16(vreinterpretq_s16_u16(t104)), taps_2,
+      2);
+  int32x4_t t26_1_2 = vmlal_high_laneq_s16(t22_1_2, vreinterpretq_s16_u16(t104), taps_2, 2);
+  uint32x4_t t30_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0_2), vget_low_u16(t131),
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t30_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1_2), t131,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t34_0_2 = vmlal_laneq_u16(t30_0_2, vget_low_u16(t158), vreinterpretq_u16_s16(taps_2),
+      4);
+  uint32x4_t t34_1_2 = vmlal_high_laneq_u16(t30_1_2, t158, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t38_0_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0_2),
+      vget_low_s16(vreinterpretq_s16_u16(t185)), taps_2, 5);
+  int32x4_t t38_1_2 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1_2),
+      vreinterpretq_s16_u16(t185), taps_2, 5);
+  int32x4_t t42_0_2 = vmlal_laneq_s16(t38_0_2, vget_low_s16(vreinterpretq_s16_u16(t212)), taps_2,
+      6);
+  int32x4_t t42_1_2 = vmlal_high_laneq_s16(t38_1_2, vreinterpretq_s16_u16(t212), taps_2, 6);
+  int32x4_t t46_0_2 = vmlal_laneq_s16(t42_0_2, vget_low_s16(vreinterpretq_s16_u16(t239)), taps_2,
+      7);
+  int32x4_t t46_1_2 = vmlal_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(t239), taps_2, 7);
   uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
   uint16x8_t t5_2 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat_12, t5_2);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
-  int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), (int16_t)t18_2);
-  int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t77), (int16_t)t18_2);
-  int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t20_2);
-  int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(t104), (int16_t)t20_2);
-  int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t24_2);
-  int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(t131), (int16_t)t24_2);
-  uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158), (uint16_t)t28_2);
-  uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), t158, (uint16_t)t28_2);
-  uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(t185), (uint16_t)t32_2);
-  uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, t185, (uint16_t)t32_2);
-  int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-      vget_low_s16(vreinterpretq_s16_u16(t212)), (int16_t)t36_2);
-  int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(t212),
-      (int16_t)t36_2);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t40_2);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(t239), (int16_t)t40_2);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t44_2);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(t266), (int16_t)t44_2);
+  int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t77)), taps_2, 0);
+  int32x4_t t52_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t77), taps_2, 0);
+  int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(t104)), taps_2, 1);
+  int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, vreinterpretq_s16_u16(t104), taps_2, 1);
+  int32x4_t t56_0 = vmlal_laneq_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(t131)), taps_2, 2);
+  int32x4_t t56_1 = vmlal_high_laneq_s16(t54_1, vreinterpretq_s16_u16(t131), taps_2, 2);
+  uint32x4_t t58_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(t158),
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t58_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_1), t158,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t60_0 = vmlal_laneq_u16(t58_0, vget_low_u16(t185), vreinterpretq_u16_s16(taps_2), 4);
+  uint32x4_t t60_1 = vmlal_high_laneq_u16(t58_1, t185, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t62_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_0),
+      vget_low_s16(vreinterpretq_s16_u16(t212)), taps_2, 5);
+  int32x4_t t62_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(t212),
+      taps_2, 5);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(t239)), taps_2, 6);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(t239), taps_2, 6);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(t266)), taps_2, 7);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(t266), taps_2, 7);
   uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_13, t5_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
-  int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), (int16_t)t18_2);
-  int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(t104), (int16_t)t18_2);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t20_2);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(t131), (int16_t)t20_2);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158)), (int16_t)t24_2);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(t158), (int16_t)t24_2);
-  uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185), (uint16_t)t28_2);
-  uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), t185, (uint16_t)t28_2);
-  uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(t212), (uint16_t)t32_2);
-  uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, t212, (uint16_t)t32_2);
-  int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-      vget_low_s16(vreinterpretq_s16_u16(t239)), (int16_t)t36_2);
-  int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(t239),
-      (int16_t)t36_2);
-  int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t40_2);
-  int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(t266), (int16_t)t40_2);
-  int32x4_t t86_0_2 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t44_2);
-  int32x4_t t86_1_2 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(t293), (int16_t)t44_2);
+  int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t104)), taps_2, 0);
+  int32x4_t t72_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t104), taps_2, 0);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(t131)), taps_2, 1);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(t131), taps_2, 1);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(t158)), taps_2, 2);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(t158), taps_2, 2);
+  uint32x4_t t78_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(t185),
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t78_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_1), t185,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t80_0 = vmlal_laneq_u16(t78_0, vget_low_u16(t212), vreinterpretq_u16_s16(taps_2), 4);
+  uint32x4_t t80_1 = vmlal_high_laneq_u16(t78_1, t212, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t82_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_0),
+      vget_low_s16(vreinterpretq_s16_u16(t239)), taps_2, 5);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(t239),
+      taps_2, 5);
+  int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(t266)), taps_2, 6);
+  int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, vreinterpretq_s16_u16(t266), taps_2, 6);
+  int32x4_t t86_0_2 = vmlal_laneq_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(t293)), taps_2, 7);
+  int32x4_t t86_1_2 = vmlal_high_laneq_s16(t84_1, vreinterpretq_s16_u16(t293), taps_2, 7);
   uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_14, t5_2);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
-  int32x4_t t92_0_2 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), (int16_t)t18_2);
-  int32x4_t t92_1_2 = vmull_high_n_s16(vreinterpretq_s16_u16(t131), (int16_t)t18_2);
-  int32x4_t t94_0_2 = vmlal_n_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158)),
-      (int16_t)t20_2);
-  int32x4_t t94_1_2 = vmlal_high_n_s16(t92_1_2, vreinterpretq_s16_u16(t158), (int16_t)t20_2);
-  int32x4_t t96_0_2 = vmlal_n_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185)),
-      (int16_t)t24_2);
-  int32x4_t t96_1_2 = vmlal_high_n_s16(t94_1_2, vreinterpretq_s16_u16(t185), (int16_t)t24_2);
-  uint32x4_t t98_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212),
-      (uint16_t)t28_2);
-  uint32x4_t t98_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1_2), t212, (uint16_t)t28_2);
-  uint32x4_t t100_0_2 = vmlal_n_u16(t98_0_2, vget_low_u16(t239), (uint16_t)t32_2);
-  uint32x4_t t100_1_2 = vmlal_high_n_u16(t98_1_2, t239, (uint16_t)t32_2);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0_2),
-      vget_low_s16(vreinterpretq_s16_u16(t266)), (int16_t)t36_2);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1_2), vreinterpretq_s16_u16(t266),
-      (int16_t)t36_2);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293)), (int16_t)t40_2);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(t293), (int16_t)t40_2);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(t320)), (int16_t)t44_2);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(t320), (int16_t)t44_2);
+  int32x4_t t92_0_2 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(t131)), taps_2, 0);
+  int32x4_t t92_1_2 = vmull_high_laneq_s16(vreinterpretq_s16_u16(t131), taps_2, 0);
+  int32x4_t t94_0_2 = vmlal_laneq_s16(t92_0_2, vget_low_s16(vreinterpretq_s16_u16(t158)), taps_2,
+      1);
+  int32x4_t t94_1_2 = vmlal_high_laneq_s16(t92_1_2, vreinterpretq_s16_u16(t158), taps_2, 1);
+  int32x4_t t96_0_2 = vmlal_laneq_s16(t94_0_2, vget_low_s16(vreinterpretq_s16_u16(t185)), taps_2,
+      2);
+  int32x4_t t96_1_2 = vmlal_high_laneq_s16(t94_1_2, vreinterpretq_s16_u16(t185), taps_2, 2);
+  uint32x4_t t98_0_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0_2), vget_low_u16(t212),
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t98_1_2 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1_2), t212,
+      vreinterpretq_u16_s16(taps_2), 3);
+  uint32x4_t t100_0_2 = vmlal_laneq_u16(t98_0_2, vget_low_u16(t239), vreinterpretq_u16_s16(taps_2),
+      4);
+  uint32x4_t t100_1_2 = vmlal_high_laneq_u16(t98_1_2, t239, vreinterpretq_u16_s16(taps_2), 4);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0_2),
+      vget_low_s16(vreinterpretq_s16_u16(t266)), taps_2, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1_2),
+      vreinterpretq_s16_u16(t266), taps_2, 5);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(t293)), taps_2, 6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(t293), taps_2, 6);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(t320)), taps_2, 7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(t320), taps_2, 7);
   uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_15, t5_2);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
@@ -1432,7 +1505,7 @@ void daedalus_vp9_mc_8hv_high__neon_rows4(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash 3cb55b91ce7aa0f0
+ * Class full, input hash bda4708ac9b3ced6
  */
 static inline void one_item_vp9_mc_8hv_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1443,55 +1516,48 @@ static inline void one_item_vp9_mc_8hv_high__neon_full(uint16_t *dst, ptrdiff_t 
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2 + 7, 15); y++) {
       int32_t t19 = (filter * 16) + mx;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t19, 0, 63)][0]);
       uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-3]);
-      int32x4_t t22_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
-      int32x4_t t22_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][0]);
+      int32x4_t t22_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+      int32x4_t t22_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
       uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-2]);
-      int32x4_t t25_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
-      int32x4_t t25_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][1]);
+      int32x4_t t25_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps,
+          1);
+      int32x4_t t25_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels1), taps, 1);
       uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[-1]);
-      int32x4_t t29_0 = vmlal_n_s16(t25_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
-      int32x4_t t29_1 = vmlal_high_n_s16(t25_1, vreinterpretq_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][2]);
+      int32x4_t t29_0 = vmlal_laneq_s16(t25_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps,
+          2);
+      int32x4_t t29_1 = vmlal_high_laneq_s16(t25_1, vreinterpretq_s16_u16(pixels2), taps, 2);
       uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
-      uint32x4_t t33_0 = vmlal_n_u16(vreinterpretq_u32_s32(t29_0), vget_low_u16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
-      uint32x4_t t33_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t29_1), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][3]);
+      uint32x4_t t33_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t29_0), vget_low_u16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t33_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t29_1), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[1]);
-      uint32x4_t t37_0 = vmlal_n_u16(t33_0, vget_low_u16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t19, 0, 63)][4]);
-      uint32x4_t t37_1 = vmlal_high_n_u16(t33_1, pixels4, (uint16_t)taps_table[daedalus_clip(t19,
-          0, 63)][4]);
+      uint32x4_t t37_0 = vmlal_laneq_u16(t33_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps),
+          4);
+      uint32x4_t t37_1 = vmlal_high_laneq_u16(t33_1, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[2]);
-      int32x4_t t41_0 = vmlal_n_s16(vreinterpretq_s32_u32(t37_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)taps_table[daedalus_clip(t19, 0,
-          63)][5]);
-      int32x4_t t41_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t37_1),
-          vreinterpretq_s16_u16(pixels5), (int16_t)taps_table[daedalus_clip(t19, 0, 63)][5]);
+      int32x4_t t41_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t37_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+      int32x4_t t41_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t37_1),
+          vreinterpretq_s16_u16(pixels5), taps, 5);
       uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[3]);
-      int32x4_t t45_0 = vmlal_n_s16(t41_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
-      int32x4_t t45_1 = vmlal_high_n_s16(t41_1, vreinterpretq_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][6]);
+      int32x4_t t45_0 = vmlal_laneq_s16(t41_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps,
+          6);
+      int32x4_t t45_1 = vmlal_high_laneq_s16(t41_1, vreinterpretq_s16_u16(pixels6), taps, 6);
       uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[4]);
-      int32x4_t t48_0 = vmlal_n_s16(t45_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
-      int32x4_t t48_1 = vmlal_high_n_s16(t45_1, vreinterpretq_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
+      int32x4_t t48_0 = vmlal_laneq_s16(t45_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps,
+          7);
+      int32x4_t t48_1 = vmlal_high_laneq_s16(t45_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_0, t48_1, 7);
       uint16x8_t t6 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -1504,47 +1570,36 @@ static inline void one_item_vp9_mc_8hv_high__neon_full(uint16_t *dst, ptrdiff_t 
     int32_t rows_3 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps_2 = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       int16x8_t pixels0_2 = vld1q_s16(&mid[y][0]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(pixels0_2), (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(pixels0_2, (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(pixels0_2), taps_2, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(pixels0_2, taps_2, 0);
       int16x8_t pixels1_2 = vld1q_s16(&mid[y + 1][0]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(pixels1_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, pixels1_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(pixels1_2), taps_2, 1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, pixels1_2, taps_2, 1);
       int16x8_t pixels2_2 = vld1q_s16(&mid[y + 2][0]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(pixels2_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, pixels2_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(pixels2_2), taps_2, 2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, pixels2_2, taps_2, 2);
       int16x8_t pixels3_2 = vld1q_s16(&mid[y + 3][0]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0),
-          vget_low_u16(vreinterpretq_u16_s16(pixels3_2)), (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1),
-          vreinterpretq_u16_s16(pixels3_2), (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0),
+          vget_low_u16(vreinterpretq_u16_s16(pixels3_2)), vreinterpretq_u16_s16(taps_2), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1),
+          vreinterpretq_u16_s16(pixels3_2), vreinterpretq_u16_s16(taps_2), 3);
       int16x8_t pixels4_2 = vld1q_s16(&mid[y + 4][0]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_2)),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, vreinterpretq_u16_s16(pixels4_2),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_2)),
+          vreinterpretq_u16_s16(taps_2), 4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, vreinterpretq_u16_s16(pixels4_2),
+          vreinterpretq_u16_s16(taps_2), 4);
       int16x8_t pixels5_2 = vld1q_s16(&mid[y + 5][0]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0), vget_low_s16(pixels5_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1), pixels5_2,
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0), vget_low_s16(pixels5_2),
+          taps_2, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1), pixels5_2, taps_2, 5);
       int16x8_t pixels6_2 = vld1q_s16(&mid[y + 6][0]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(pixels6_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, pixels6_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(pixels6_2), taps_2, 6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, pixels6_2, taps_2, 6);
       int16x8_t pixels7_2 = vld1q_s16(&mid[y + 7][0]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, pixels7_2, (int16_t)taps_table[daedalus_clip(t17,
-          0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(pixels7_2), taps_2, 7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, pixels7_2, taps_2, 7);
       uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6_2 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

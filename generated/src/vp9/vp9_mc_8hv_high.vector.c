@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash bc78c78e7d604f10
+ * Class rows8 (8 <= rows <= 8), input hash 0ab81d8763b80660
  */
 static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -419,553 +419,924 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
     uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
     int32_t t16_2 = (filter * 16) + mx;
-    int32_t t18_2 = taps_table[daedalus_clip(t16_2, 0, 63)][0];
-    int32_t t20_2 = taps_table[daedalus_clip(t16_2, 0, 63)][1];
-    int32_t t24_2 = taps_table[daedalus_clip(t16_2, 0, 63)][2];
-    int32_t t28_2 = taps_table[daedalus_clip(t16_2, 0, 63)][3];
-    int32_t t32_2 = taps_table[daedalus_clip(t16_2, 0, 63)][4];
-    int32_t t36_2 = taps_table[daedalus_clip(t16_2, 0, 63)][5];
-    int32_t t40_2 = taps_table[daedalus_clip(t16_2, 0, 63)][6];
-    int32_t t44_2 = taps_table[daedalus_clip(t16_2, 0, 63)][7];
     uint16x8_t pixels0_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-3]);
-    int16x8_t t221 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_8), (int16_t)t18_2);
+    int16x8_t t221 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_8),
+        (int16_t)taps_table[daedalus_clip(t16_2, 0, 63)][0]);
     uint16x8_t pixels1_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-2]);
     uint32x4_t pixels1_0_8 = vmovl_u16(vget_low_u16(pixels1_8));
     uint32x4_t pixels1_1_8 = vmovl_high_u16(pixels1_8);
     int32x4_t t221_0 = vmovl_s16(vget_low_s16(t221));
     int32x4_t t221_1 = vmovl_high_s16(t221);
-    int32x4_t t223_0 = vmlaq_n_s32(t221_0, vreinterpretq_s32_u32(pixels1_0_8), (int32_t)t20_2);
-    int32x4_t t223_1 = vmlaq_n_s32(t221_1, vreinterpretq_s32_u32(pixels1_1_8), (int32_t)t20_2);
+    int32x4_t t223_0 = vmlaq_n_s32(t221_0, vreinterpretq_s32_u32(pixels1_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
+    int32x4_t t223_1 = vmlaq_n_s32(t221_1, vreinterpretq_s32_u32(pixels1_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][1]);
     uint16x8_t pixels2_8 = vld1q_u16(&((const uint16_t *)(src_row4))[-1]);
     uint32x4_t pixels2_0_8 = vmovl_u16(vget_low_u16(pixels2_8));
     uint32x4_t pixels2_1_8 = vmovl_high_u16(pixels2_8);
-    int32x4_t t225_0 = vmlaq_n_s32(t223_0, vreinterpretq_s32_u32(pixels2_0_8), (int32_t)t24_2);
-    int32x4_t t225_1 = vmlaq_n_s32(t223_1, vreinterpretq_s32_u32(pixels2_1_8), (int32_t)t24_2);
+    int32x4_t t225_0 = vmlaq_n_s32(t223_0, vreinterpretq_s32_u32(pixels2_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
+    int32x4_t t225_1 = vmlaq_n_s32(t223_1, vreinterpretq_s32_u32(pixels2_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][2]);
     uint16x8_t pixels3_8 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
     uint32x4_t pixels3_0_8 = vmovl_u16(vget_low_u16(pixels3_8));
     uint32x4_t pixels3_1_8 = vmovl_high_u16(pixels3_8);
-    int32x4_t t227_0 = vmlaq_n_s32(t225_0, vreinterpretq_s32_u32(pixels3_0_8), (int32_t)t28_2);
-    int32x4_t t227_1 = vmlaq_n_s32(t225_1, vreinterpretq_s32_u32(pixels3_1_8), (int32_t)t28_2);
+    int32x4_t t227_0 = vmlaq_n_s32(t225_0, vreinterpretq_s32_u32(pixels3_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
+    int32x4_t t227_1 = vmlaq_n_s32(t225_1, vreinterpretq_s32_u32(pixels3_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][3]);
     uint16x8_t pixels4_8 = vld1q_u16(&((const uint16_t *)(src_row4))[1]);
     uint32x4_t pixels4_0_8 = vmovl_u16(vget_low_u16(pixels4_8));
     uint32x4_t pixels4_1_8 = vmovl_high_u16(pixels4_8);
-    int32x4_t t229_0 = vmlaq_n_s32(t227_0, vreinterpretq_s32_u32(pixels4_0_8), (int32_t)t32_2);
-    int32x4_t t229_1 = vmlaq_n_s32(t227_1, vreinterpretq_s32_u32(pixels4_1_8), (int32_t)t32_2);
+    int32x4_t t229_0 = vmlaq_n_s32(t227_0, vreinterpretq_s32_u32(pixels4_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
+    int32x4_t t229_1 = vmlaq_n_s32(t227_1, vreinterpretq_s32_u32(pixels4_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][4]);
     uint16x8_t pixels5_8 = vld1q_u16(&((const uint16_t *)(src_row4))[2]);
     uint32x4_t pixels5_0_8 = vmovl_u16(vget_low_u16(pixels5_8));
     uint32x4_t pixels5_1_8 = vmovl_high_u16(pixels5_8);
-    int32x4_t t231_0 = vmlaq_n_s32(t229_0, vreinterpretq_s32_u32(pixels5_0_8), (int32_t)t36_2);
-    int32x4_t t231_1 = vmlaq_n_s32(t229_1, vreinterpretq_s32_u32(pixels5_1_8), (int32_t)t36_2);
+    int32x4_t t231_0 = vmlaq_n_s32(t229_0, vreinterpretq_s32_u32(pixels5_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
+    int32x4_t t231_1 = vmlaq_n_s32(t229_1, vreinterpretq_s32_u32(pixels5_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][5]);
     uint16x8_t pixels6_8 = vld1q_u16(&((const uint16_t *)(src_row4))[3]);
     uint32x4_t pixels6_0_8 = vmovl_u16(vget_low_u16(pixels6_8));
     uint32x4_t pixels6_1_8 = vmovl_high_u16(pixels6_8);
-    int32x4_t t233_0 = vmlaq_n_s32(t231_0, vreinterpretq_s32_u32(pixels6_0_8), (int32_t)t40_2);
-    int32x4_t t233_1 = vmlaq_n_s32(t231_1, vreinterpretq_s32_u32(pixels6_1_8), (int32_t)t40_2);
+    int32x4_t t233_0 = vmlaq_n_s32(t231_0, vreinterpretq_s32_u32(pixels6_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
+    int32x4_t t233_1 = vmlaq_n_s32(t231_1, vreinterpretq_s32_u32(pixels6_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][6]);
     uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row4))[4]);
     uint32x4_t pixels7_0_8 = vmovl_u16(vget_low_u16(pixels7_8));
     uint32x4_t pixels7_1_8 = vmovl_high_u16(pixels7_8);
-    int32x4_t t235_0 = vmlaq_n_s32(t233_0, vreinterpretq_s32_u32(pixels7_0_8), (int32_t)t44_2);
-    int32x4_t t235_1 = vmlaq_n_s32(t233_1, vreinterpretq_s32_u32(pixels7_1_8), (int32_t)t44_2);
+    int32x4_t t235_0 = vmlaq_n_s32(t233_0, vreinterpretq_s32_u32(pixels7_0_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
+    int32x4_t t235_1 = vmlaq_n_s32(t233_1, vreinterpretq_s32_u32(pixels7_1_8),
+        (int32_t)taps_table[daedalus_clip(t16_2, 0, 63)][7]);
     int16x8_t value_8 = vrshrnq_n_s32(t235_0, t235_1, 7);
     uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t238 = vmaxq_s16(value_8, vreinterpretq_s16_u16(k0_2));
     uint16x8_t t5_2 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t t239 = vminq_u16(vreinterpretq_u16_s16(t238), t5_2);
-    uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
-    int16x8_t t248 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_9), (int16_t)t18_2);
-    uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
-    uint32x4_t pixels1_0_9 = vmovl_u16(vget_low_u16(pixels1_9));
-    uint32x4_t pixels1_1_9 = vmovl_high_u16(pixels1_9);
-    int32x4_t t248_0 = vmovl_s16(vget_low_s16(t248));
-    int32x4_t t248_1 = vmovl_high_s16(t248);
-    int32x4_t t250_0 = vmlaq_n_s32(t248_0, vreinterpretq_s32_u32(pixels1_0_9), (int32_t)t20_2);
-    int32x4_t t250_1 = vmlaq_n_s32(t248_1, vreinterpretq_s32_u32(pixels1_1_9), (int32_t)t20_2);
-    uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
-    uint32x4_t pixels2_0_9 = vmovl_u16(vget_low_u16(pixels2_9));
-    uint32x4_t pixels2_1_9 = vmovl_high_u16(pixels2_9);
-    int32x4_t t252_0 = vmlaq_n_s32(t250_0, vreinterpretq_s32_u32(pixels2_0_9), (int32_t)t24_2);
-    int32x4_t t252_1 = vmlaq_n_s32(t250_1, vreinterpretq_s32_u32(pixels2_1_9), (int32_t)t24_2);
-    uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-    uint32x4_t pixels3_0_9 = vmovl_u16(vget_low_u16(pixels3_9));
-    uint32x4_t pixels3_1_9 = vmovl_high_u16(pixels3_9);
-    int32x4_t t254_0 = vmlaq_n_s32(t252_0, vreinterpretq_s32_u32(pixels3_0_9), (int32_t)t28_2);
-    int32x4_t t254_1 = vmlaq_n_s32(t252_1, vreinterpretq_s32_u32(pixels3_1_9), (int32_t)t28_2);
-    uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
-    uint32x4_t pixels4_0_9 = vmovl_u16(vget_low_u16(pixels4_9));
-    uint32x4_t pixels4_1_9 = vmovl_high_u16(pixels4_9);
-    int32x4_t t256_0 = vmlaq_n_s32(t254_0, vreinterpretq_s32_u32(pixels4_0_9), (int32_t)t32_2);
-    int32x4_t t256_1 = vmlaq_n_s32(t254_1, vreinterpretq_s32_u32(pixels4_1_9), (int32_t)t32_2);
-    uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
-    uint32x4_t pixels5_0_9 = vmovl_u16(vget_low_u16(pixels5_9));
-    uint32x4_t pixels5_1_9 = vmovl_high_u16(pixels5_9);
-    int32x4_t t258_0 = vmlaq_n_s32(t256_0, vreinterpretq_s32_u32(pixels5_0_9), (int32_t)t36_2);
-    int32x4_t t258_1 = vmlaq_n_s32(t256_1, vreinterpretq_s32_u32(pixels5_1_9), (int32_t)t36_2);
-    uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
-    uint32x4_t pixels6_0_9 = vmovl_u16(vget_low_u16(pixels6_9));
-    uint32x4_t pixels6_1_9 = vmovl_high_u16(pixels6_9);
-    int32x4_t t260_0 = vmlaq_n_s32(t258_0, vreinterpretq_s32_u32(pixels6_0_9), (int32_t)t40_2);
-    int32x4_t t260_1 = vmlaq_n_s32(t258_1, vreinterpretq_s32_u32(pixels6_1_9), (int32_t)t40_2);
-    uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
-    uint32x4_t pixels7_0_9 = vmovl_u16(vget_low_u16(pixels7_9));
-    uint32x4_t pixels7_1_9 = vmovl_high_u16(pixels7_9);
-    int32x4_t t262_0 = vmlaq_n_s32(t260_0, vreinterpretq_s32_u32(pixels7_0_9), (int32_t)t44_2);
-    int32x4_t t262_1 = vmlaq_n_s32(t260_1, vreinterpretq_s32_u32(pixels7_1_9), (int32_t)t44_2);
-    int16x8_t value_9 = vrshrnq_n_s32(t262_0, t262_1, 7);
-    int16x8_t t265 = vmaxq_s16(value_9, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t266 = vminq_u16(vreinterpretq_u16_s16(t265), t5_2);
-    uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
-    int16x8_t t275 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_10), (int16_t)t18_2);
-    uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
-    uint32x4_t pixels1_0_10 = vmovl_u16(vget_low_u16(pixels1_10));
-    uint32x4_t pixels1_1_10 = vmovl_high_u16(pixels1_10);
-    int32x4_t t275_0 = vmovl_s16(vget_low_s16(t275));
-    int32x4_t t275_1 = vmovl_high_s16(t275);
-    int32x4_t t277_0 = vmlaq_n_s32(t275_0, vreinterpretq_s32_u32(pixels1_0_10), (int32_t)t20_2);
-    int32x4_t t277_1 = vmlaq_n_s32(t275_1, vreinterpretq_s32_u32(pixels1_1_10), (int32_t)t20_2);
-    uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
-    uint32x4_t pixels2_0_10 = vmovl_u16(vget_low_u16(pixels2_10));
-    uint32x4_t pixels2_1_10 = vmovl_high_u16(pixels2_10);
-    int32x4_t t279_0 = vmlaq_n_s32(t277_0, vreinterpretq_s32_u32(pixels2_0_10), (int32_t)t24_2);
-    int32x4_t t279_1 = vmlaq_n_s32(t277_1, vreinterpretq_s32_u32(pixels2_1_10), (int32_t)t24_2);
-    uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-    uint32x4_t pixels3_0_10 = vmovl_u16(vget_low_u16(pixels3_10));
-    uint32x4_t pixels3_1_10 = vmovl_high_u16(pixels3_10);
-    int32x4_t t281_0 = vmlaq_n_s32(t279_0, vreinterpretq_s32_u32(pixels3_0_10), (int32_t)t28_2);
-    int32x4_t t281_1 = vmlaq_n_s32(t279_1, vreinterpretq_s32_u32(pixels3_1_10), (int32_t)t28_2);
-    uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
-    uint32x4_t pixels4_0_10 = vmovl_u16(vget_low_u16(pixels4_10));
-    uint32x4_t pixels4_1_10 = vmovl_high_u16(pixels4_10);
-    int32x4_t t283_0 = vmlaq_n_s32(t281_0, vreinterpretq_s32_u32(pixels4_0_10), (int32_t)t32_2);
-    int32x4_t t283_1 = vmlaq_n_s32(t281_1, vreinterpretq_s32_u32(pixels4_1_10), (int32_t)t32_2);
-    uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
-    uint32x4_t pixels5_0_10 = vmovl_u16(vget_low_u16(pixels5_10));
-    uint32x4_t pixels5_1_10 = vmovl_high_u16(pixels5_10);
-    int32x4_t t285_0 = vmlaq_n_s32(t283_0, vreinterpretq_s32_u32(pixels5_0_10), (int32_t)t36_2);
-    int32x4_t t285_1 = vmlaq_n_s32(t283_1, vreinterpretq_s32_u32(pixels5_1_10), (int32_t)t36_2);
-    uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
-    uint32x4_t pixels6_0_10 = vmovl_u16(vget_low_u16(pixels6_10));
-    uint32x4_t pixels6_1_10 = vmovl_high_u16(pixels6_10);
-    int32x4_t t287_0 = vmlaq_n_s32(t285_0, vreinterpretq_s32_u32(pixels6_0_10), (int32_t)t40_2);
-    int32x4_t t287_1 = vmlaq_n_s32(t285_1, vreinterpretq_s32_u32(pixels6_1_10), (int32_t)t40_2);
-    uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
-    uint32x4_t pixels7_0_10 = vmovl_u16(vget_low_u16(pixels7_10));
-    uint32x4_t pixels7_1_10 = vmovl_high_u16(pixels7_10);
-    int32x4_t t289_0 = vmlaq_n_s32(t287_0, vreinterpretq_s32_u32(pixels7_0_10), (int32_t)t44_2);
-    int32x4_t t289_1 = vmlaq_n_s32(t287_1, vreinterpretq_s32_u32(pixels7_1_10), (int32_t)t44_2);
-    int16x8_t value_10 = vrshrnq_n_s32(t289_0, t289_1, 7);
-    int16x8_t t292 = vmaxq_s16(value_10, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t293 = vminq_u16(vreinterpretq_u16_s16(t292), t5_2);
-    uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
-    int16x8_t t302 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_11), (int16_t)t18_2);
-    uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
-    uint32x4_t pixels1_0_11 = vmovl_u16(vget_low_u16(pixels1_11));
-    uint32x4_t pixels1_1_11 = vmovl_high_u16(pixels1_11);
-    int32x4_t t302_0 = vmovl_s16(vget_low_s16(t302));
-    int32x4_t t302_1 = vmovl_high_s16(t302);
-    int32x4_t t304_0 = vmlaq_n_s32(t302_0, vreinterpretq_s32_u32(pixels1_0_11), (int32_t)t20_2);
-    int32x4_t t304_1 = vmlaq_n_s32(t302_1, vreinterpretq_s32_u32(pixels1_1_11), (int32_t)t20_2);
-    uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
-    uint32x4_t pixels2_0_11 = vmovl_u16(vget_low_u16(pixels2_11));
-    uint32x4_t pixels2_1_11 = vmovl_high_u16(pixels2_11);
-    int32x4_t t306_0 = vmlaq_n_s32(t304_0, vreinterpretq_s32_u32(pixels2_0_11), (int32_t)t24_2);
-    int32x4_t t306_1 = vmlaq_n_s32(t304_1, vreinterpretq_s32_u32(pixels2_1_11), (int32_t)t24_2);
-    uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-    uint32x4_t pixels3_0_11 = vmovl_u16(vget_low_u16(pixels3_11));
-    uint32x4_t pixels3_1_11 = vmovl_high_u16(pixels3_11);
-    int32x4_t t308_0 = vmlaq_n_s32(t306_0, vreinterpretq_s32_u32(pixels3_0_11), (int32_t)t28_2);
-    int32x4_t t308_1 = vmlaq_n_s32(t306_1, vreinterpretq_s32_u32(pixels3_1_11), (int32_t)t28_2);
-    uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
-    uint32x4_t pixels4_0_11 = vmovl_u16(vget_low_u16(pixels4_11));
-    uint32x4_t pixels4_1_11 = vmovl_high_u16(pixels4_11);
-    int32x4_t t310_0 = vmlaq_n_s32(t308_0, vreinterpretq_s32_u32(pixels4_0_11), (int32_t)t32_2);
-    int32x4_t t310_1 = vmlaq_n_s32(t308_1, vreinterpretq_s32_u32(pixels4_1_11), (int32_t)t32_2);
-    uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
-    uint32x4_t pixels5_0_11 = vmovl_u16(vget_low_u16(pixels5_11));
-    uint32x4_t pixels5_1_11 = vmovl_high_u16(pixels5_11);
-    int32x4_t t312_0 = vmlaq_n_s32(t310_0, vreinterpretq_s32_u32(pixels5_0_11), (int32_t)t36_2);
-    int32x4_t t312_1 = vmlaq_n_s32(t310_1, vreinterpretq_s32_u32(pixels5_1_11), (int32_t)t36_2);
-    uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
-    uint32x4_t pixels6_0_11 = vmovl_u16(vget_low_u16(pixels6_11));
-    uint32x4_t pixels6_1_11 = vmovl_high_u16(pixels6_11);
-    int32x4_t t314_0 = vmlaq_n_s32(t312_0, vreinterpretq_s32_u32(pixels6_0_11), (int32_t)t40_2);
-    int32x4_t t314_1 = vmlaq_n_s32(t312_1, vreinterpretq_s32_u32(pixels6_1_11), (int32_t)t40_2);
-    uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
-    uint32x4_t pixels7_0_11 = vmovl_u16(vget_low_u16(pixels7_11));
-    uint32x4_t pixels7_1_11 = vmovl_high_u16(pixels7_11);
-    int32x4_t t316_0 = vmlaq_n_s32(t314_0, vreinterpretq_s32_u32(pixels7_0_11), (int32_t)t44_2);
-    int32x4_t t316_1 = vmlaq_n_s32(t314_1, vreinterpretq_s32_u32(pixels7_1_11), (int32_t)t44_2);
-    int16x8_t value_11 = vrshrnq_n_s32(t316_0, t316_1, 7);
-    int16x8_t t319 = vmaxq_s16(value_11, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t320 = vminq_u16(vreinterpretq_u16_s16(t319), t5_2);
-    uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
-    int16x8_t t329 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_12), (int16_t)t18_2);
-    uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
-    uint32x4_t pixels1_0_12 = vmovl_u16(vget_low_u16(pixels1_12));
-    uint32x4_t pixels1_1_12 = vmovl_high_u16(pixels1_12);
-    int32x4_t t329_0 = vmovl_s16(vget_low_s16(t329));
-    int32x4_t t329_1 = vmovl_high_s16(t329);
-    int32x4_t t331_0 = vmlaq_n_s32(t329_0, vreinterpretq_s32_u32(pixels1_0_12), (int32_t)t20_2);
-    int32x4_t t331_1 = vmlaq_n_s32(t329_1, vreinterpretq_s32_u32(pixels1_1_12), (int32_t)t20_2);
-    uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
-    uint32x4_t pixels2_0_12 = vmovl_u16(vget_low_u16(pixels2_12));
-    uint32x4_t pixels2_1_12 = vmovl_high_u16(pixels2_12);
-    int32x4_t t333_0 = vmlaq_n_s32(t331_0, vreinterpretq_s32_u32(pixels2_0_12), (int32_t)t24_2);
-    int32x4_t t333_1 = vmlaq_n_s32(t331_1, vreinterpretq_s32_u32(pixels2_1_12), (int32_t)t24_2);
-    uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-    uint32x4_t pixels3_0_12 = vmovl_u16(vget_low_u16(pixels3_12));
-    uint32x4_t pixels3_1_12 = vmovl_high_u16(pixels3_12);
-    int32x4_t t335_0 = vmlaq_n_s32(t333_0, vreinterpretq_s32_u32(pixels3_0_12), (int32_t)t28_2);
-    int32x4_t t335_1 = vmlaq_n_s32(t333_1, vreinterpretq_s32_u32(pixels3_1_12), (int32_t)t28_2);
-    uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
-    uint32x4_t pixels4_0_12 = vmovl_u16(vget_low_u16(pixels4_12));
-    uint32x4_t pixels4_1_12 = vmovl_high_u16(pixels4_12);
-    int32x4_t t337_0 = vmlaq_n_s32(t335_0, vreinterpretq_s32_u32(pixels4_0_12), (int32_t)t32_2);
-    int32x4_t t337_1 = vmlaq_n_s32(t335_1, vreinterpretq_s32_u32(pixels4_1_12), (int32_t)t32_2);
-    uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
-    uint32x4_t pixels5_0_12 = vmovl_u16(vget_low_u16(pixels5_12));
-    uint32x4_t pixels5_1_12 = vmovl_high_u16(pixels5_12);
-    int32x4_t t339_0 = vmlaq_n_s32(t337_0, vreinterpretq_s32_u32(pixels5_0_12), (int32_t)t36_2);
-    int32x4_t t339_1 = vmlaq_n_s32(t337_1, vreinterpretq_s32_u32(pixels5_1_12), (int32_t)t36_2);
-    uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
-    uint32x4_t pixels6_0_12 = vmovl_u16(vget_low_u16(pixels6_12));
-    uint32x4_t pixels6_1_12 = vmovl_high_u16(pixels6_12);
-    int32x4_t t341_0 = vmlaq_n_s32(t339_0, vreinterpretq_s32_u32(pixels6_0_12), (int32_t)t40_2);
-    int32x4_t t341_1 = vmlaq_n_s32(t339_1, vreinterpretq_s32_u32(pixels6_1_12), (int32_t)t40_2);
-    uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
-    uint32x4_t pixels7_0_12 = vmovl_u16(vget_low_u16(pixels7_12));
-    uint32x4_t pixels7_1_12 = vmovl_high_u16(pixels7_12);
-    int32x4_t t343_0 = vmlaq_n_s32(t341_0, vreinterpretq_s32_u32(pixels7_0_12), (int32_t)t44_2);
-    int32x4_t t343_1 = vmlaq_n_s32(t341_1, vreinterpretq_s32_u32(pixels7_1_12), (int32_t)t44_2);
-    int16x8_t value_12 = vrshrnq_n_s32(t343_0, t343_1, 7);
-    int16x8_t t346 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t347 = vminq_u16(vreinterpretq_u16_s16(t346), t5_2);
-    uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
-    int16x8_t t356 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_13), (int16_t)t18_2);
-    uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
-    uint32x4_t pixels1_0_13 = vmovl_u16(vget_low_u16(pixels1_13));
-    uint32x4_t pixels1_1_13 = vmovl_high_u16(pixels1_13);
-    int32x4_t t356_0 = vmovl_s16(vget_low_s16(t356));
-    int32x4_t t356_1 = vmovl_high_s16(t356);
-    int32x4_t t358_0 = vmlaq_n_s32(t356_0, vreinterpretq_s32_u32(pixels1_0_13), (int32_t)t20_2);
-    int32x4_t t358_1 = vmlaq_n_s32(t356_1, vreinterpretq_s32_u32(pixels1_1_13), (int32_t)t20_2);
-    uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
-    uint32x4_t pixels2_0_13 = vmovl_u16(vget_low_u16(pixels2_13));
-    uint32x4_t pixels2_1_13 = vmovl_high_u16(pixels2_13);
-    int32x4_t t360_0 = vmlaq_n_s32(t358_0, vreinterpretq_s32_u32(pixels2_0_13), (int32_t)t24_2);
-    int32x4_t t360_1 = vmlaq_n_s32(t358_1, vreinterpretq_s32_u32(pixels2_1_13), (int32_t)t24_2);
-    uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-    uint32x4_t pixels3_0_13 = vmovl_u16(vget_low_u16(pixels3_13));
-    uint32x4_t pixels3_1_13 = vmovl_high_u16(pixels3_13);
-    int32x4_t t362_0 = vmlaq_n_s32(t360_0, vreinterpretq_s32_u32(pixels3_0_13), (int32_t)t28_2);
-    int32x4_t t362_1 = vmlaq_n_s32(t360_1, vreinterpretq_s32_u32(pixels3_1_13), (int32_t)t28_2);
-    uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
-    uint32x4_t pixels4_0_13 = vmovl_u16(vget_low_u16(pixels4_13));
-    uint32x4_t pixels4_1_13 = vmovl_high_u16(pixels4_13);
-    int32x4_t t364_0 = vmlaq_n_s32(t362_0, vreinterpretq_s32_u32(pixels4_0_13), (int32_t)t32_2);
-    int32x4_t t364_1 = vmlaq_n_s32(t362_1, vreinterpretq_s32_u32(pixels4_1_13), (int32_t)t32_2);
-    uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
-    uint32x4_t pixels5_0_13 = vmovl_u16(vget_low_u16(pixels5_13));
-    uint32x4_t pixels5_1_13 = vmovl_high_u16(pixels5_13);
-    int32x4_t t366_0 = vmlaq_n_s32(t364_0, vreinterpretq_s32_u32(pixels5_0_13), (int32_t)t36_2);
-    int32x4_t t366_1 = vmlaq_n_s32(t364_1, vreinterpretq_s32_u32(pixels5_1_13), (int32_t)t36_2);
-    uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
-    uint32x4_t pixels6_0_13 = vmovl_u16(vget_low_u16(pixels6_13));
-    uint32x4_t pixels6_1_13 = vmovl_high_u16(pixels6_13);
-    int32x4_t t368_0 = vmlaq_n_s32(t366_0, vreinterpretq_s32_u32(pixels6_0_13), (int32_t)t40_2);
-    int32x4_t t368_1 = vmlaq_n_s32(t366_1, vreinterpretq_s32_u32(pixels6_1_13), (int32_t)t40_2);
-    uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
-    uint32x4_t pixels7_0_13 = vmovl_u16(vget_low_u16(pixels7_13));
-    uint32x4_t pixels7_1_13 = vmovl_high_u16(pixels7_13);
-    int32x4_t t370_0 = vmlaq_n_s32(t368_0, vreinterpretq_s32_u32(pixels7_0_13), (int32_t)t44_2);
-    int32x4_t t370_1 = vmlaq_n_s32(t368_1, vreinterpretq_s32_u32(pixels7_1_13), (int32_t)t44_2);
-    int16x8_t value_13 = vrshrnq_n_s32(t370_0, t370_1, 7);
-    int16x8_t t373 = vmaxq_s16(value_13, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t374 = vminq_u16(vreinterpretq_u16_s16(t373), t5_2);
-    uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
-    int16x8_t t383 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_14), (int16_t)t18_2);
-    uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
-    uint32x4_t pixels1_0_14 = vmovl_u16(vget_low_u16(pixels1_14));
-    uint32x4_t pixels1_1_14 = vmovl_high_u16(pixels1_14);
-    int32x4_t t383_0 = vmovl_s16(vget_low_s16(t383));
-    int32x4_t t383_1 = vmovl_high_s16(t383);
-    int32x4_t t385_0 = vmlaq_n_s32(t383_0, vreinterpretq_s32_u32(pixels1_0_14), (int32_t)t20_2);
-    int32x4_t t385_1 = vmlaq_n_s32(t383_1, vreinterpretq_s32_u32(pixels1_1_14), (int32_t)t20_2);
-    uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
-    uint32x4_t pixels2_0_14 = vmovl_u16(vget_low_u16(pixels2_14));
-    uint32x4_t pixels2_1_14 = vmovl_high_u16(pixels2_14);
-    int32x4_t t387_0 = vmlaq_n_s32(t385_0, vreinterpretq_s32_u32(pixels2_0_14), (int32_t)t24_2);
-    int32x4_t t387_1 = vmlaq_n_s32(t385_1, vreinterpretq_s32_u32(pixels2_1_14), (int32_t)t24_2);
-    uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-    uint32x4_t pixels3_0_14 = vmovl_u16(vget_low_u16(pixels3_14));
-    uint32x4_t pixels3_1_14 = vmovl_high_u16(pixels3_14);
-    int32x4_t t389_0 = vmlaq_n_s32(t387_0, vreinterpretq_s32_u32(pixels3_0_14), (int32_t)t28_2);
-    int32x4_t t389_1 = vmlaq_n_s32(t387_1, vreinterpretq_s32_u32(pixels3_1_14), (int32_t)t28_2);
-    uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
-    uint32x4_t pixels4_0_14 = vmovl_u16(vget_low_u16(pixels4_14));
-    uint32x4_t pixels4_1_14 = vmovl_high_u16(pixels4_14);
-    int32x4_t t391_0 = vmlaq_n_s32(t389_0, vreinterpretq_s32_u32(pixels4_0_14), (int32_t)t32_2);
-    int32x4_t t391_1 = vmlaq_n_s32(t389_1, vreinterpretq_s32_u32(pixels4_1_14), (int32_t)t32_2);
-    uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
-    uint32x4_t pixels5_0_14 = vmovl_u16(vget_low_u16(pixels5_14));
-    uint32x4_t pixels5_1_14 = vmovl_high_u16(pixels5_14);
-    int32x4_t t393_0 = vmlaq_n_s32(t391_0, vreinterpretq_s32_u32(pixels5_0_14), (int32_t)t36_2);
-    int32x4_t t393_1 = vmlaq_n_s32(t391_1, vreinterpretq_s32_u32(pixels5_1_14), (int32_t)t36_2);
-    uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
-    uint32x4_t pixels6_0_14 = vmovl_u16(vget_low_u16(pixels6_14));
-    uint32x4_t pixels6_1_14 = vmovl_high_u16(pixels6_14);
-    int32x4_t t395_0 = vmlaq_n_s32(t393_0, vreinterpretq_s32_u32(pixels6_0_14), (int32_t)t40_2);
-    int32x4_t t395_1 = vmlaq_n_s32(t393_1, vreinterpretq_s32_u32(pixels6_1_14), (int32_t)t40_2);
-    uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
-    uint32x4_t pixels7_0_14 = vmovl_u16(vget_low_u16(pixels7_14));
-    uint32x4_t pixels7_1_14 = vmovl_high_u16(pixels7_14);
-    int32x4_t t397_0 = vmlaq_n_s32(t395_0, vreinterpretq_s32_u32(pixels7_0_14), (int32_t)t44_2);
-    int32x4_t t397_1 = vmlaq_n_s32(t395_1, vreinterpretq_s32_u32(pixels7_1_14), (int32_t)t44_2);
-    int16x8_t value_14 = vrshrnq_n_s32(t397_0, t397_1, 7);
-    int16x8_t t400 = vmaxq_s16(value_14, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t401 = vminq_u16(vreinterpretq_u16_s16(t400), t5_2);
-    uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
-    int16x8_t t410 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_15), (int16_t)t18_2);
-    uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
-    uint32x4_t pixels1_0_15 = vmovl_u16(vget_low_u16(pixels1_15));
-    uint32x4_t pixels1_1_15 = vmovl_high_u16(pixels1_15);
-    int32x4_t t410_0 = vmovl_s16(vget_low_s16(t410));
-    int32x4_t t410_1 = vmovl_high_s16(t410);
-    int32x4_t t412_0 = vmlaq_n_s32(t410_0, vreinterpretq_s32_u32(pixels1_0_15), (int32_t)t20_2);
-    int32x4_t t412_1 = vmlaq_n_s32(t410_1, vreinterpretq_s32_u32(pixels1_1_15), (int32_t)t20_2);
-    uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
-    uint32x4_t pixels2_0_15 = vmovl_u16(vget_low_u16(pixels2_15));
-    uint32x4_t pixels2_1_15 = vmovl_high_u16(pixels2_15);
-    int32x4_t t414_0 = vmlaq_n_s32(t412_0, vreinterpretq_s32_u32(pixels2_0_15), (int32_t)t24_2);
-    int32x4_t t414_1 = vmlaq_n_s32(t412_1, vreinterpretq_s32_u32(pixels2_1_15), (int32_t)t24_2);
-    uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-    uint32x4_t pixels3_0_15 = vmovl_u16(vget_low_u16(pixels3_15));
-    uint32x4_t pixels3_1_15 = vmovl_high_u16(pixels3_15);
-    int32x4_t t416_0 = vmlaq_n_s32(t414_0, vreinterpretq_s32_u32(pixels3_0_15), (int32_t)t28_2);
-    int32x4_t t416_1 = vmlaq_n_s32(t414_1, vreinterpretq_s32_u32(pixels3_1_15), (int32_t)t28_2);
-    uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
-    uint32x4_t pixels4_0_15 = vmovl_u16(vget_low_u16(pixels4_15));
-    uint32x4_t pixels4_1_15 = vmovl_high_u16(pixels4_15);
-    int32x4_t t418_0 = vmlaq_n_s32(t416_0, vreinterpretq_s32_u32(pixels4_0_15), (int32_t)t32_2);
-    int32x4_t t418_1 = vmlaq_n_s32(t416_1, vreinterpretq_s32_u32(pixels4_1_15), (int32_t)t32_2);
-    uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
-    uint32x4_t pixels5_0_15 = vmovl_u16(vget_low_u16(pixels5_15));
-    uint32x4_t pixels5_1_15 = vmovl_high_u16(pixels5_15);
-    int32x4_t t420_0 = vmlaq_n_s32(t418_0, vreinterpretq_s32_u32(pixels5_0_15), (int32_t)t36_2);
-    int32x4_t t420_1 = vmlaq_n_s32(t418_1, vreinterpretq_s32_u32(pixels5_1_15), (int32_t)t36_2);
-    uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
-    uint32x4_t pixels6_0_15 = vmovl_u16(vget_low_u16(pixels6_15));
-    uint32x4_t pixels6_1_15 = vmovl_high_u16(pixels6_15);
-    int32x4_t t422_0 = vmlaq_n_s32(t420_0, vreinterpretq_s32_u32(pixels6_0_15), (int32_t)t40_2);
-    int32x4_t t422_1 = vmlaq_n_s32(t420_1, vreinterpretq_s32_u32(pixels6_1_15), (int32_t)t40_2);
-    uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
-    uint32x4_t pixels7_0_15 = vmovl_u16(vget_low_u16(pixels7_15));
-    uint32x4_t pixels7_1_15 = vmovl_high_u16(pixels7_15);
-    int32x4_t t424_0 = vmlaq_n_s32(t422_0, vreinterpretq_s32_u32(pixels7_0_15), (int32_t)t44_2);
-    int32x4_t t424_1 = vmlaq_n_s32(t422_1, vreinterpretq_s32_u32(pixels7_1_15), (int32_t)t44_2);
-    int16x8_t value_15 = vrshrnq_n_s32(t424_0, t424_1, 7);
-    int16x8_t t427 = vmaxq_s16(value_15, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t428 = vminq_u16(vreinterpretq_u16_s16(t427), t5_2);
     int32_t t16_3 = (filter * 16) + my;
-    int32_t t18_3 = taps_table[daedalus_clip(t16_3, 0, 63)][0];
-    int32_t t20_3 = taps_table[daedalus_clip(t16_3, 0, 63)][1];
-    int32_t t24_3 = taps_table[daedalus_clip(t16_3, 0, 63)][2];
-    int32_t t28_3 = taps_table[daedalus_clip(t16_3, 0, 63)][3];
-    int32_t t32_3 = taps_table[daedalus_clip(t16_3, 0, 63)][4];
-    int32_t t36_3 = taps_table[daedalus_clip(t16_3, 0, 63)][5];
-    int32_t t40_3 = taps_table[daedalus_clip(t16_3, 0, 63)][6];
-    int32_t t44_3 = taps_table[daedalus_clip(t16_3, 0, 63)][7];
-    int16x8_t t19_2 = vmulq_n_s16(vreinterpretq_s16_u16(t50), (int16_t)t18_3);
-    uint32x4_t pixels1_0_16 = vmovl_u16(vget_low_u16(t77));
-    uint32x4_t pixels1_1_16 = vmovl_high_u16(t77);
+    int16x8_t t19_2 = vmulq_n_s16(vreinterpretq_s16_u16(t50),
+        (int16_t)taps_table[daedalus_clip(t16_3, 0, 63)][0]);
+    uint32x4_t pixels1_0_9 = vmovl_u16(vget_low_u16(t77));
+    uint32x4_t pixels1_1_9 = vmovl_high_u16(t77);
     int32x4_t t19_0_2 = vmovl_s16(vget_low_s16(t19_2));
     int32x4_t t19_1_2 = vmovl_high_s16(t19_2);
-    int32x4_t t22_0_2 = vmlaq_n_s32(t19_0_2, vreinterpretq_s32_u32(pixels1_0_16), (int32_t)t20_3);
-    int32x4_t t22_1_2 = vmlaq_n_s32(t19_1_2, vreinterpretq_s32_u32(pixels1_1_16), (int32_t)t20_3);
-    uint32x4_t pixels2_0_16 = vmovl_u16(vget_low_u16(t104));
-    uint32x4_t pixels2_1_16 = vmovl_high_u16(t104);
-    int32x4_t t26_0_2 = vmlaq_n_s32(t22_0_2, vreinterpretq_s32_u32(pixels2_0_16), (int32_t)t24_3);
-    int32x4_t t26_1_2 = vmlaq_n_s32(t22_1_2, vreinterpretq_s32_u32(pixels2_1_16), (int32_t)t24_3);
-    uint32x4_t pixels3_0_16 = vmovl_u16(vget_low_u16(t131));
-    uint32x4_t pixels3_1_16 = vmovl_high_u16(t131);
-    int32x4_t t30_0_2 = vmlaq_n_s32(t26_0_2, vreinterpretq_s32_u32(pixels3_0_16), (int32_t)t28_3);
-    int32x4_t t30_1_2 = vmlaq_n_s32(t26_1_2, vreinterpretq_s32_u32(pixels3_1_16), (int32_t)t28_3);
-    uint32x4_t pixels4_0_16 = vmovl_u16(vget_low_u16(t158));
-    uint32x4_t pixels4_1_16 = vmovl_high_u16(t158);
-    int32x4_t t34_0_2 = vmlaq_n_s32(t30_0_2, vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t32_3);
-    int32x4_t t34_1_2 = vmlaq_n_s32(t30_1_2, vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t32_3);
-    uint32x4_t pixels5_0_16 = vmovl_u16(vget_low_u16(t185));
-    uint32x4_t pixels5_1_16 = vmovl_high_u16(t185);
-    int32x4_t t38_0_2 = vmlaq_n_s32(t34_0_2, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t36_3);
-    int32x4_t t38_1_2 = vmlaq_n_s32(t34_1_2, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t36_3);
-    uint32x4_t pixels6_0_16 = vmovl_u16(vget_low_u16(t212));
-    uint32x4_t pixels6_1_16 = vmovl_high_u16(t212);
-    int32x4_t t42_0_2 = vmlaq_n_s32(t38_0_2, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t40_3);
-    int32x4_t t42_1_2 = vmlaq_n_s32(t38_1_2, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t40_3);
-    uint32x4_t pixels7_0_16 = vmovl_u16(vget_low_u16(t239));
-    uint32x4_t pixels7_1_16 = vmovl_high_u16(t239);
-    int32x4_t t46_0_2 = vmlaq_n_s32(t42_0_2, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t44_3);
-    int32x4_t t46_1_2 = vmlaq_n_s32(t42_1_2, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t44_3);
-    int16x8_t value_16 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
+    int32x4_t t22_0_2 = vmlaq_n_s32(t19_0_2, vreinterpretq_s32_u32(pixels1_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    int32x4_t t22_1_2 = vmlaq_n_s32(t19_1_2, vreinterpretq_s32_u32(pixels1_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][1]);
+    uint32x4_t pixels2_0_9 = vmovl_u16(vget_low_u16(t104));
+    uint32x4_t pixels2_1_9 = vmovl_high_u16(t104);
+    int32x4_t t26_0_2 = vmlaq_n_s32(t22_0_2, vreinterpretq_s32_u32(pixels2_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    int32x4_t t26_1_2 = vmlaq_n_s32(t22_1_2, vreinterpretq_s32_u32(pixels2_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][2]);
+    uint32x4_t pixels3_0_9 = vmovl_u16(vget_low_u16(t131));
+    uint32x4_t pixels3_1_9 = vmovl_high_u16(t131);
+    int32x4_t t30_0_2 = vmlaq_n_s32(t26_0_2, vreinterpretq_s32_u32(pixels3_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    int32x4_t t30_1_2 = vmlaq_n_s32(t26_1_2, vreinterpretq_s32_u32(pixels3_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][3]);
+    uint32x4_t pixels4_0_9 = vmovl_u16(vget_low_u16(t158));
+    uint32x4_t pixels4_1_9 = vmovl_high_u16(t158);
+    int32x4_t t34_0_2 = vmlaq_n_s32(t30_0_2, vreinterpretq_s32_u32(pixels4_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    int32x4_t t34_1_2 = vmlaq_n_s32(t30_1_2, vreinterpretq_s32_u32(pixels4_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][4]);
+    uint32x4_t pixels5_0_9 = vmovl_u16(vget_low_u16(t185));
+    uint32x4_t pixels5_1_9 = vmovl_high_u16(t185);
+    int32x4_t t38_0_2 = vmlaq_n_s32(t34_0_2, vreinterpretq_s32_u32(pixels5_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    int32x4_t t38_1_2 = vmlaq_n_s32(t34_1_2, vreinterpretq_s32_u32(pixels5_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][5]);
+    uint32x4_t pixels6_0_9 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_9 = vmovl_high_u16(t212);
+    int32x4_t t42_0_2 = vmlaq_n_s32(t38_0_2, vreinterpretq_s32_u32(pixels6_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    int32x4_t t42_1_2 = vmlaq_n_s32(t38_1_2, vreinterpretq_s32_u32(pixels6_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][6]);
+    uint32x4_t pixels7_0_9 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_9 = vmovl_high_u16(t239);
+    int32x4_t t46_0_2 = vmlaq_n_s32(t42_0_2, vreinterpretq_s32_u32(pixels7_0_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int32x4_t t46_1_2 = vmlaq_n_s32(t42_1_2, vreinterpretq_s32_u32(pixels7_1_9),
+        (int32_t)taps_table[daedalus_clip(t16_3, 0, 63)][7]);
+    int16x8_t value_9 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
     uint16x8_t k0_3 = vdupq_n_u16((uint16_t)(0));
-    int16x8_t t49_2 = vmaxq_s16(value_16, vreinterpretq_s16_u16(k0_3));
+    int16x8_t t49_2 = vmaxq_s16(value_9, vreinterpretq_s16_u16(k0_3));
     uint16x8_t t5_3 =
         vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out);
-    int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_0_16), (int32_t)t18_3);
-    int32x4_t t52_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_1_16), (int32_t)t18_3);
-    int32x4_t t54_0 = vmlaq_n_s32(t52_0, vreinterpretq_s32_u32(pixels2_0_16), (int32_t)t20_3);
-    int32x4_t t54_1 = vmlaq_n_s32(t52_1, vreinterpretq_s32_u32(pixels2_1_16), (int32_t)t20_3);
-    int32x4_t t56_0 = vmlaq_n_s32(t54_0, vreinterpretq_s32_u32(pixels3_0_16), (int32_t)t24_3);
-    int32x4_t t56_1 = vmlaq_n_s32(t54_1, vreinterpretq_s32_u32(pixels3_1_16), (int32_t)t24_3);
-    int32x4_t t58_0 = vmlaq_n_s32(t56_0, vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t28_3);
-    int32x4_t t58_1 = vmlaq_n_s32(t56_1, vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t28_3);
-    int32x4_t t60_0 = vmlaq_n_s32(t58_0, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t32_3);
-    int32x4_t t60_1 = vmlaq_n_s32(t58_1, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t32_3);
-    int32x4_t t62_0 = vmlaq_n_s32(t60_0, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t36_3);
-    int32x4_t t62_1 = vmlaq_n_s32(t60_1, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t36_3);
-    int32x4_t t64_0 = vmlaq_n_s32(t62_0, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t40_3);
-    int32x4_t t64_1 = vmlaq_n_s32(t62_1, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t40_3);
-    uint32x4_t pixels7_0_17 = vmovl_u16(vget_low_u16(t266));
-    uint32x4_t pixels7_1_17 = vmovl_high_u16(t266);
-    int32x4_t t66_0 = vmlaq_n_s32(t64_0, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t44_3);
-    int32x4_t t66_1 = vmlaq_n_s32(t64_1, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t44_3);
-    int16x8_t value_17 = vrshrnq_n_s32(t66_0, t66_1, 7);
-    int16x8_t t69 = vmaxq_s16(value_17, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t69), t5_3);
+    int32_t t16_4 = (filter * 16) + mx;
+    uint16x8_t pixels0_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-3]);
+    int16x8_t t248 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_9),
+        (int16_t)taps_table[daedalus_clip(t16_4, 0, 63)][0]);
+    uint16x8_t pixels1_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-2]);
+    uint32x4_t pixels1_0_10 = vmovl_u16(vget_low_u16(pixels1_9));
+    uint32x4_t pixels1_1_10 = vmovl_high_u16(pixels1_9);
+    int32x4_t t248_0 = vmovl_s16(vget_low_s16(t248));
+    int32x4_t t248_1 = vmovl_high_s16(t248);
+    int32x4_t t250_0 = vmlaq_n_s32(t248_0, vreinterpretq_s32_u32(pixels1_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    int32x4_t t250_1 = vmlaq_n_s32(t248_1, vreinterpretq_s32_u32(pixels1_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][1]);
+    uint16x8_t pixels2_9 = vld1q_u16(&((const uint16_t *)(src_row5))[-1]);
+    uint32x4_t pixels2_0_10 = vmovl_u16(vget_low_u16(pixels2_9));
+    uint32x4_t pixels2_1_10 = vmovl_high_u16(pixels2_9);
+    int32x4_t t252_0 = vmlaq_n_s32(t250_0, vreinterpretq_s32_u32(pixels2_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    int32x4_t t252_1 = vmlaq_n_s32(t250_1, vreinterpretq_s32_u32(pixels2_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][2]);
+    uint16x8_t pixels3_9 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
+    uint32x4_t pixels3_0_10 = vmovl_u16(vget_low_u16(pixels3_9));
+    uint32x4_t pixels3_1_10 = vmovl_high_u16(pixels3_9);
+    int32x4_t t254_0 = vmlaq_n_s32(t252_0, vreinterpretq_s32_u32(pixels3_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    int32x4_t t254_1 = vmlaq_n_s32(t252_1, vreinterpretq_s32_u32(pixels3_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][3]);
+    uint16x8_t pixels4_9 = vld1q_u16(&((const uint16_t *)(src_row5))[1]);
+    uint32x4_t pixels4_0_10 = vmovl_u16(vget_low_u16(pixels4_9));
+    uint32x4_t pixels4_1_10 = vmovl_high_u16(pixels4_9);
+    int32x4_t t256_0 = vmlaq_n_s32(t254_0, vreinterpretq_s32_u32(pixels4_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    int32x4_t t256_1 = vmlaq_n_s32(t254_1, vreinterpretq_s32_u32(pixels4_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][4]);
+    uint16x8_t pixels5_9 = vld1q_u16(&((const uint16_t *)(src_row5))[2]);
+    uint32x4_t pixels5_0_10 = vmovl_u16(vget_low_u16(pixels5_9));
+    uint32x4_t pixels5_1_10 = vmovl_high_u16(pixels5_9);
+    int32x4_t t258_0 = vmlaq_n_s32(t256_0, vreinterpretq_s32_u32(pixels5_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    int32x4_t t258_1 = vmlaq_n_s32(t256_1, vreinterpretq_s32_u32(pixels5_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][5]);
+    uint16x8_t pixels6_9 = vld1q_u16(&((const uint16_t *)(src_row5))[3]);
+    uint32x4_t pixels6_0_10 = vmovl_u16(vget_low_u16(pixels6_9));
+    uint32x4_t pixels6_1_10 = vmovl_high_u16(pixels6_9);
+    int32x4_t t260_0 = vmlaq_n_s32(t258_0, vreinterpretq_s32_u32(pixels6_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    int32x4_t t260_1 = vmlaq_n_s32(t258_1, vreinterpretq_s32_u32(pixels6_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][6]);
+    uint16x8_t pixels7_9 = vld1q_u16(&((const uint16_t *)(src_row5))[4]);
+    uint32x4_t pixels7_0_10 = vmovl_u16(vget_low_u16(pixels7_9));
+    uint32x4_t pixels7_1_10 = vmovl_high_u16(pixels7_9);
+    int32x4_t t262_0 = vmlaq_n_s32(t260_0, vreinterpretq_s32_u32(pixels7_0_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int32x4_t t262_1 = vmlaq_n_s32(t260_1, vreinterpretq_s32_u32(pixels7_1_10),
+        (int32_t)taps_table[daedalus_clip(t16_4, 0, 63)][7]);
+    int16x8_t value_10 = vrshrnq_n_s32(t262_0, t262_1, 7);
+    uint16x8_t k0_4 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t265 = vmaxq_s16(value_10, vreinterpretq_s16_u16(k0_4));
+    uint16x8_t t5_4 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t266 = vminq_u16(vreinterpretq_u16_s16(t265), t5_4);
+    int32_t t16_5 = (filter * 16) + my;
+    int16x8_t t52 = vmulq_n_s16(vreinterpretq_s16_u16(t77),
+        (int16_t)taps_table[daedalus_clip(t16_5, 0, 63)][0]);
+    uint32x4_t pixels2_0_11 = vmovl_u16(vget_low_u16(t104));
+    uint32x4_t pixels2_1_11 = vmovl_high_u16(t104);
+    int32x4_t t52_0 = vmovl_s16(vget_low_s16(t52));
+    int32x4_t t52_1 = vmovl_high_s16(t52);
+    int32x4_t t54_0 = vmlaq_n_s32(t52_0, vreinterpretq_s32_u32(pixels2_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    int32x4_t t54_1 = vmlaq_n_s32(t52_1, vreinterpretq_s32_u32(pixels2_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][1]);
+    uint32x4_t pixels3_0_11 = vmovl_u16(vget_low_u16(t131));
+    uint32x4_t pixels3_1_11 = vmovl_high_u16(t131);
+    int32x4_t t56_0 = vmlaq_n_s32(t54_0, vreinterpretq_s32_u32(pixels3_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    int32x4_t t56_1 = vmlaq_n_s32(t54_1, vreinterpretq_s32_u32(pixels3_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][2]);
+    uint32x4_t pixels4_0_11 = vmovl_u16(vget_low_u16(t158));
+    uint32x4_t pixels4_1_11 = vmovl_high_u16(t158);
+    int32x4_t t58_0 = vmlaq_n_s32(t56_0, vreinterpretq_s32_u32(pixels4_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    int32x4_t t58_1 = vmlaq_n_s32(t56_1, vreinterpretq_s32_u32(pixels4_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][3]);
+    uint32x4_t pixels5_0_11 = vmovl_u16(vget_low_u16(t185));
+    uint32x4_t pixels5_1_11 = vmovl_high_u16(t185);
+    int32x4_t t60_0 = vmlaq_n_s32(t58_0, vreinterpretq_s32_u32(pixels5_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    int32x4_t t60_1 = vmlaq_n_s32(t58_1, vreinterpretq_s32_u32(pixels5_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][4]);
+    uint32x4_t pixels6_0_11 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_11 = vmovl_high_u16(t212);
+    int32x4_t t62_0 = vmlaq_n_s32(t60_0, vreinterpretq_s32_u32(pixels6_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    int32x4_t t62_1 = vmlaq_n_s32(t60_1, vreinterpretq_s32_u32(pixels6_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][5]);
+    uint32x4_t pixels7_0_11 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_11 = vmovl_high_u16(t239);
+    int32x4_t t64_0 = vmlaq_n_s32(t62_0, vreinterpretq_s32_u32(pixels7_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    int32x4_t t64_1 = vmlaq_n_s32(t62_1, vreinterpretq_s32_u32(pixels7_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][6]);
+    uint32x4_t pixels7_0_12 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_12 = vmovl_high_u16(t266);
+    int32x4_t t66_0 = vmlaq_n_s32(t64_0, vreinterpretq_s32_u32(pixels7_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int32x4_t t66_1 = vmlaq_n_s32(t64_1, vreinterpretq_s32_u32(pixels7_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_5, 0, 63)][7]);
+    int16x8_t value_11 = vrshrnq_n_s32(t66_0, t66_1, 7);
+    uint16x8_t k0_5 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t69 = vmaxq_s16(value_11, vreinterpretq_s16_u16(k0_5));
+    uint16x8_t t5_5 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t69), t5_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
-    int32x4_t t72_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_0_16), (int32_t)t18_3);
-    int32x4_t t72_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels2_1_16), (int32_t)t18_3);
-    int32x4_t t74_0 = vmlaq_n_s32(t72_0, vreinterpretq_s32_u32(pixels3_0_16), (int32_t)t20_3);
-    int32x4_t t74_1 = vmlaq_n_s32(t72_1, vreinterpretq_s32_u32(pixels3_1_16), (int32_t)t20_3);
-    int32x4_t t76_0 = vmlaq_n_s32(t74_0, vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t24_3);
-    int32x4_t t76_1 = vmlaq_n_s32(t74_1, vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t24_3);
-    int32x4_t t78_0 = vmlaq_n_s32(t76_0, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t28_3);
-    int32x4_t t78_1 = vmlaq_n_s32(t76_1, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t28_3);
-    int32x4_t t80_0 = vmlaq_n_s32(t78_0, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t32_3);
-    int32x4_t t80_1 = vmlaq_n_s32(t78_1, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t32_3);
-    int32x4_t t82_0 = vmlaq_n_s32(t80_0, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t36_3);
-    int32x4_t t82_1 = vmlaq_n_s32(t80_1, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t36_3);
-    int32x4_t t84_0 = vmlaq_n_s32(t82_0, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t40_3);
-    int32x4_t t84_1 = vmlaq_n_s32(t82_1, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t40_3);
-    uint32x4_t pixels7_0_18 = vmovl_u16(vget_low_u16(t293));
-    uint32x4_t pixels7_1_18 = vmovl_high_u16(t293);
-    int32x4_t t86_0_2 = vmlaq_n_s32(t84_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t44_3);
-    int32x4_t t86_1_2 = vmlaq_n_s32(t84_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t44_3);
-    int16x8_t value_18 = vrshrnq_n_s32(t86_0_2, t86_1_2, 7);
-    int16x8_t t89 = vmaxq_s16(value_18, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t89), t5_3);
+    int32_t t16_6 = (filter * 16) + mx;
+    uint16x8_t pixels0_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-3]);
+    int16x8_t t275 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_10),
+        (int16_t)taps_table[daedalus_clip(t16_6, 0, 63)][0]);
+    uint16x8_t pixels1_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-2]);
+    uint32x4_t pixels1_0_11 = vmovl_u16(vget_low_u16(pixels1_10));
+    uint32x4_t pixels1_1_11 = vmovl_high_u16(pixels1_10);
+    int32x4_t t275_0 = vmovl_s16(vget_low_s16(t275));
+    int32x4_t t275_1 = vmovl_high_s16(t275);
+    int32x4_t t277_0 = vmlaq_n_s32(t275_0, vreinterpretq_s32_u32(pixels1_0_11),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    int32x4_t t277_1 = vmlaq_n_s32(t275_1, vreinterpretq_s32_u32(pixels1_1_11),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][1]);
+    uint16x8_t pixels2_10 = vld1q_u16(&((const uint16_t *)(src_row6))[-1]);
+    uint32x4_t pixels2_0_12 = vmovl_u16(vget_low_u16(pixels2_10));
+    uint32x4_t pixels2_1_12 = vmovl_high_u16(pixels2_10);
+    int32x4_t t279_0 = vmlaq_n_s32(t277_0, vreinterpretq_s32_u32(pixels2_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    int32x4_t t279_1 = vmlaq_n_s32(t277_1, vreinterpretq_s32_u32(pixels2_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][2]);
+    uint16x8_t pixels3_10 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
+    uint32x4_t pixels3_0_12 = vmovl_u16(vget_low_u16(pixels3_10));
+    uint32x4_t pixels3_1_12 = vmovl_high_u16(pixels3_10);
+    int32x4_t t281_0 = vmlaq_n_s32(t279_0, vreinterpretq_s32_u32(pixels3_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    int32x4_t t281_1 = vmlaq_n_s32(t279_1, vreinterpretq_s32_u32(pixels3_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][3]);
+    uint16x8_t pixels4_10 = vld1q_u16(&((const uint16_t *)(src_row6))[1]);
+    uint32x4_t pixels4_0_12 = vmovl_u16(vget_low_u16(pixels4_10));
+    uint32x4_t pixels4_1_12 = vmovl_high_u16(pixels4_10);
+    int32x4_t t283_0 = vmlaq_n_s32(t281_0, vreinterpretq_s32_u32(pixels4_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    int32x4_t t283_1 = vmlaq_n_s32(t281_1, vreinterpretq_s32_u32(pixels4_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][4]);
+    uint16x8_t pixels5_10 = vld1q_u16(&((const uint16_t *)(src_row6))[2]);
+    uint32x4_t pixels5_0_12 = vmovl_u16(vget_low_u16(pixels5_10));
+    uint32x4_t pixels5_1_12 = vmovl_high_u16(pixels5_10);
+    int32x4_t t285_0 = vmlaq_n_s32(t283_0, vreinterpretq_s32_u32(pixels5_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    int32x4_t t285_1 = vmlaq_n_s32(t283_1, vreinterpretq_s32_u32(pixels5_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][5]);
+    uint16x8_t pixels6_10 = vld1q_u16(&((const uint16_t *)(src_row6))[3]);
+    uint32x4_t pixels6_0_12 = vmovl_u16(vget_low_u16(pixels6_10));
+    uint32x4_t pixels6_1_12 = vmovl_high_u16(pixels6_10);
+    int32x4_t t287_0 = vmlaq_n_s32(t285_0, vreinterpretq_s32_u32(pixels6_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    int32x4_t t287_1 = vmlaq_n_s32(t285_1, vreinterpretq_s32_u32(pixels6_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][6]);
+    uint16x8_t pixels7_10 = vld1q_u16(&((const uint16_t *)(src_row6))[4]);
+    uint32x4_t pixels7_0_13 = vmovl_u16(vget_low_u16(pixels7_10));
+    uint32x4_t pixels7_1_13 = vmovl_high_u16(pixels7_10);
+    int32x4_t t289_0 = vmlaq_n_s32(t287_0, vreinterpretq_s32_u32(pixels7_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int32x4_t t289_1 = vmlaq_n_s32(t287_1, vreinterpretq_s32_u32(pixels7_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_6, 0, 63)][7]);
+    int16x8_t value_12 = vrshrnq_n_s32(t289_0, t289_1, 7);
+    uint16x8_t k0_6 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t292 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_6));
+    uint16x8_t t5_6 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t293 = vminq_u16(vreinterpretq_u16_s16(t292), t5_6);
+    int32_t t16_7 = (filter * 16) + my;
+    int16x8_t t72 = vmulq_n_s16(vreinterpretq_s16_u16(t104),
+        (int16_t)taps_table[daedalus_clip(t16_7, 0, 63)][0]);
+    uint32x4_t pixels3_0_13 = vmovl_u16(vget_low_u16(t131));
+    uint32x4_t pixels3_1_13 = vmovl_high_u16(t131);
+    int32x4_t t72_0 = vmovl_s16(vget_low_s16(t72));
+    int32x4_t t72_1 = vmovl_high_s16(t72);
+    int32x4_t t74_0 = vmlaq_n_s32(t72_0, vreinterpretq_s32_u32(pixels3_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    int32x4_t t74_1 = vmlaq_n_s32(t72_1, vreinterpretq_s32_u32(pixels3_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][1]);
+    uint32x4_t pixels4_0_13 = vmovl_u16(vget_low_u16(t158));
+    uint32x4_t pixels4_1_13 = vmovl_high_u16(t158);
+    int32x4_t t76_0 = vmlaq_n_s32(t74_0, vreinterpretq_s32_u32(pixels4_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    int32x4_t t76_1 = vmlaq_n_s32(t74_1, vreinterpretq_s32_u32(pixels4_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][2]);
+    uint32x4_t pixels5_0_13 = vmovl_u16(vget_low_u16(t185));
+    uint32x4_t pixels5_1_13 = vmovl_high_u16(t185);
+    int32x4_t t78_0 = vmlaq_n_s32(t76_0, vreinterpretq_s32_u32(pixels5_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    int32x4_t t78_1 = vmlaq_n_s32(t76_1, vreinterpretq_s32_u32(pixels5_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][3]);
+    uint32x4_t pixels6_0_13 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_13 = vmovl_high_u16(t212);
+    int32x4_t t80_0 = vmlaq_n_s32(t78_0, vreinterpretq_s32_u32(pixels6_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    int32x4_t t80_1 = vmlaq_n_s32(t78_1, vreinterpretq_s32_u32(pixels6_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][4]);
+    uint32x4_t pixels7_0_14 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_14 = vmovl_high_u16(t239);
+    int32x4_t t82_0 = vmlaq_n_s32(t80_0, vreinterpretq_s32_u32(pixels7_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    int32x4_t t82_1 = vmlaq_n_s32(t80_1, vreinterpretq_s32_u32(pixels7_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][5]);
+    uint32x4_t pixels7_0_15 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_15 = vmovl_high_u16(t266);
+    int32x4_t t84_0 = vmlaq_n_s32(t82_0, vreinterpretq_s32_u32(pixels7_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    int32x4_t t84_1 = vmlaq_n_s32(t82_1, vreinterpretq_s32_u32(pixels7_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][6]);
+    uint32x4_t pixels7_0_16 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_16 = vmovl_high_u16(t293);
+    int32x4_t t86_0_2 = vmlaq_n_s32(t84_0, vreinterpretq_s32_u32(pixels7_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int32x4_t t86_1_2 = vmlaq_n_s32(t84_1, vreinterpretq_s32_u32(pixels7_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_7, 0, 63)][7]);
+    int16x8_t value_13 = vrshrnq_n_s32(t86_0_2, t86_1_2, 7);
+    uint16x8_t k0_7 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t89 = vmaxq_s16(value_13, vreinterpretq_s16_u16(k0_7));
+    uint16x8_t t5_7 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t89), t5_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
-    int32x4_t t92_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_0_16), (int32_t)t18_3);
-    int32x4_t t92_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_1_16), (int32_t)t18_3);
-    int32x4_t t94_0_2 = vmlaq_n_s32(t92_0_2, vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t20_3);
-    int32x4_t t94_1_2 = vmlaq_n_s32(t92_1_2, vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t20_3);
-    int32x4_t t96_0_2 = vmlaq_n_s32(t94_0_2, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t24_3);
-    int32x4_t t96_1_2 = vmlaq_n_s32(t94_1_2, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t24_3);
-    int32x4_t t98_0_2 = vmlaq_n_s32(t96_0_2, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t28_3);
-    int32x4_t t98_1_2 = vmlaq_n_s32(t96_1_2, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t28_3);
-    int32x4_t t100_0_2 = vmlaq_n_s32(t98_0_2, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t32_3);
-    int32x4_t t100_1_2 = vmlaq_n_s32(t98_1_2, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t32_3);
-    int32x4_t t102_0 = vmlaq_n_s32(t100_0_2, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t36_3);
-    int32x4_t t102_1 = vmlaq_n_s32(t100_1_2, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t36_3);
-    int32x4_t t104_0 = vmlaq_n_s32(t102_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t40_3);
-    int32x4_t t104_1 = vmlaq_n_s32(t102_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t40_3);
-    uint32x4_t pixels7_0_19 = vmovl_u16(vget_low_u16(t320));
-    uint32x4_t pixels7_1_19 = vmovl_high_u16(t320);
-    int32x4_t t106_0 = vmlaq_n_s32(t104_0, vreinterpretq_s32_u32(pixels7_0_19), (int32_t)t44_3);
-    int32x4_t t106_1 = vmlaq_n_s32(t104_1, vreinterpretq_s32_u32(pixels7_1_19), (int32_t)t44_3);
-    int16x8_t value_19 = vrshrnq_n_s32(t106_0, t106_1, 7);
-    int16x8_t t109 = vmaxq_s16(value_19, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_4 = vminq_u16(vreinterpretq_u16_s16(t109), t5_3);
+    int32_t t16_8 = (filter * 16) + mx;
+    uint16x8_t pixels0_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-3]);
+    int16x8_t t302 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_11),
+        (int16_t)taps_table[daedalus_clip(t16_8, 0, 63)][0]);
+    uint16x8_t pixels1_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-2]);
+    uint32x4_t pixels1_0_12 = vmovl_u16(vget_low_u16(pixels1_11));
+    uint32x4_t pixels1_1_12 = vmovl_high_u16(pixels1_11);
+    int32x4_t t302_0 = vmovl_s16(vget_low_s16(t302));
+    int32x4_t t302_1 = vmovl_high_s16(t302);
+    int32x4_t t304_0 = vmlaq_n_s32(t302_0, vreinterpretq_s32_u32(pixels1_0_12),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    int32x4_t t304_1 = vmlaq_n_s32(t302_1, vreinterpretq_s32_u32(pixels1_1_12),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][1]);
+    uint16x8_t pixels2_11 = vld1q_u16(&((const uint16_t *)(src_row7))[-1]);
+    uint32x4_t pixels2_0_13 = vmovl_u16(vget_low_u16(pixels2_11));
+    uint32x4_t pixels2_1_13 = vmovl_high_u16(pixels2_11);
+    int32x4_t t306_0 = vmlaq_n_s32(t304_0, vreinterpretq_s32_u32(pixels2_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    int32x4_t t306_1 = vmlaq_n_s32(t304_1, vreinterpretq_s32_u32(pixels2_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][2]);
+    uint16x8_t pixels3_11 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
+    uint32x4_t pixels3_0_14 = vmovl_u16(vget_low_u16(pixels3_11));
+    uint32x4_t pixels3_1_14 = vmovl_high_u16(pixels3_11);
+    int32x4_t t308_0 = vmlaq_n_s32(t306_0, vreinterpretq_s32_u32(pixels3_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    int32x4_t t308_1 = vmlaq_n_s32(t306_1, vreinterpretq_s32_u32(pixels3_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][3]);
+    uint16x8_t pixels4_11 = vld1q_u16(&((const uint16_t *)(src_row7))[1]);
+    uint32x4_t pixels4_0_14 = vmovl_u16(vget_low_u16(pixels4_11));
+    uint32x4_t pixels4_1_14 = vmovl_high_u16(pixels4_11);
+    int32x4_t t310_0 = vmlaq_n_s32(t308_0, vreinterpretq_s32_u32(pixels4_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    int32x4_t t310_1 = vmlaq_n_s32(t308_1, vreinterpretq_s32_u32(pixels4_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][4]);
+    uint16x8_t pixels5_11 = vld1q_u16(&((const uint16_t *)(src_row7))[2]);
+    uint32x4_t pixels5_0_14 = vmovl_u16(vget_low_u16(pixels5_11));
+    uint32x4_t pixels5_1_14 = vmovl_high_u16(pixels5_11);
+    int32x4_t t312_0 = vmlaq_n_s32(t310_0, vreinterpretq_s32_u32(pixels5_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    int32x4_t t312_1 = vmlaq_n_s32(t310_1, vreinterpretq_s32_u32(pixels5_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][5]);
+    uint16x8_t pixels6_11 = vld1q_u16(&((const uint16_t *)(src_row7))[3]);
+    uint32x4_t pixels6_0_14 = vmovl_u16(vget_low_u16(pixels6_11));
+    uint32x4_t pixels6_1_14 = vmovl_high_u16(pixels6_11);
+    int32x4_t t314_0 = vmlaq_n_s32(t312_0, vreinterpretq_s32_u32(pixels6_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    int32x4_t t314_1 = vmlaq_n_s32(t312_1, vreinterpretq_s32_u32(pixels6_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][6]);
+    uint16x8_t pixels7_11 = vld1q_u16(&((const uint16_t *)(src_row7))[4]);
+    uint32x4_t pixels7_0_17 = vmovl_u16(vget_low_u16(pixels7_11));
+    uint32x4_t pixels7_1_17 = vmovl_high_u16(pixels7_11);
+    int32x4_t t316_0 = vmlaq_n_s32(t314_0, vreinterpretq_s32_u32(pixels7_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int32x4_t t316_1 = vmlaq_n_s32(t314_1, vreinterpretq_s32_u32(pixels7_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_8, 0, 63)][7]);
+    int16x8_t value_14 = vrshrnq_n_s32(t316_0, t316_1, 7);
+    uint16x8_t k0_8 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t319 = vmaxq_s16(value_14, vreinterpretq_s16_u16(k0_8));
+    uint16x8_t t5_8 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t320 = vminq_u16(vreinterpretq_u16_s16(t319), t5_8);
+    int32_t t16_9 = (filter * 16) + my;
+    int16x8_t t92 = vmulq_n_s16(vreinterpretq_s16_u16(t131),
+        (int16_t)taps_table[daedalus_clip(t16_9, 0, 63)][0]);
+    uint32x4_t pixels4_0_15 = vmovl_u16(vget_low_u16(t158));
+    uint32x4_t pixels4_1_15 = vmovl_high_u16(t158);
+    int32x4_t t92_0_2 = vmovl_s16(vget_low_s16(t92));
+    int32x4_t t92_1_2 = vmovl_high_s16(t92);
+    int32x4_t t94_0_2 = vmlaq_n_s32(t92_0_2, vreinterpretq_s32_u32(pixels4_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    int32x4_t t94_1_2 = vmlaq_n_s32(t92_1_2, vreinterpretq_s32_u32(pixels4_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][1]);
+    uint32x4_t pixels5_0_15 = vmovl_u16(vget_low_u16(t185));
+    uint32x4_t pixels5_1_15 = vmovl_high_u16(t185);
+    int32x4_t t96_0_2 = vmlaq_n_s32(t94_0_2, vreinterpretq_s32_u32(pixels5_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    int32x4_t t96_1_2 = vmlaq_n_s32(t94_1_2, vreinterpretq_s32_u32(pixels5_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][2]);
+    uint32x4_t pixels6_0_15 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_15 = vmovl_high_u16(t212);
+    int32x4_t t98_0_2 = vmlaq_n_s32(t96_0_2, vreinterpretq_s32_u32(pixels6_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    int32x4_t t98_1_2 = vmlaq_n_s32(t96_1_2, vreinterpretq_s32_u32(pixels6_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][3]);
+    uint32x4_t pixels7_0_18 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_18 = vmovl_high_u16(t239);
+    int32x4_t t100_0_2 = vmlaq_n_s32(t98_0_2, vreinterpretq_s32_u32(pixels7_0_18),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    int32x4_t t100_1_2 = vmlaq_n_s32(t98_1_2, vreinterpretq_s32_u32(pixels7_1_18),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][4]);
+    uint32x4_t pixels7_0_19 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_19 = vmovl_high_u16(t266);
+    int32x4_t t102_0 = vmlaq_n_s32(t100_0_2, vreinterpretq_s32_u32(pixels7_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    int32x4_t t102_1 = vmlaq_n_s32(t100_1_2, vreinterpretq_s32_u32(pixels7_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][5]);
+    uint32x4_t pixels7_0_20 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_20 = vmovl_high_u16(t293);
+    int32x4_t t104_0 = vmlaq_n_s32(t102_0, vreinterpretq_s32_u32(pixels7_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    int32x4_t t104_1 = vmlaq_n_s32(t102_1, vreinterpretq_s32_u32(pixels7_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][6]);
+    uint32x4_t pixels7_0_21 = vmovl_u16(vget_low_u16(t320));
+    uint32x4_t pixels7_1_21 = vmovl_high_u16(t320);
+    int32x4_t t106_0 = vmlaq_n_s32(t104_0, vreinterpretq_s32_u32(pixels7_0_21),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int32x4_t t106_1 = vmlaq_n_s32(t104_1, vreinterpretq_s32_u32(pixels7_1_21),
+        (int32_t)taps_table[daedalus_clip(t16_9, 0, 63)][7]);
+    int16x8_t value_15 = vrshrnq_n_s32(t106_0, t106_1, 7);
+    uint16x8_t k0_9 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t109 = vmaxq_s16(value_15, vreinterpretq_s16_u16(k0_9));
+    uint16x8_t t5_9 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_4 = vminq_u16(vreinterpretq_u16_s16(t109), t5_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
-    int32x4_t t112_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_0_16), (int32_t)t18_3);
-    int32x4_t t112_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels4_1_16), (int32_t)t18_3);
-    int32x4_t t114_0 = vmlaq_n_s32(t112_0, vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t20_3);
-    int32x4_t t114_1 = vmlaq_n_s32(t112_1, vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t20_3);
-    int32x4_t t116_0 = vmlaq_n_s32(t114_0, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t24_3);
-    int32x4_t t116_1 = vmlaq_n_s32(t114_1, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t24_3);
-    int32x4_t t118_0 = vmlaq_n_s32(t116_0, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t28_3);
-    int32x4_t t118_1 = vmlaq_n_s32(t116_1, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t28_3);
-    int32x4_t t120_0 = vmlaq_n_s32(t118_0, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t32_3);
-    int32x4_t t120_1 = vmlaq_n_s32(t118_1, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t32_3);
-    int32x4_t t122_0 = vmlaq_n_s32(t120_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t36_3);
-    int32x4_t t122_1 = vmlaq_n_s32(t120_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t36_3);
-    int32x4_t t124_0 = vmlaq_n_s32(t122_0, vreinterpretq_s32_u32(pixels7_0_19), (int32_t)t40_3);
-    int32x4_t t124_1 = vmlaq_n_s32(t122_1, vreinterpretq_s32_u32(pixels7_1_19), (int32_t)t40_3);
-    uint32x4_t pixels7_0_20 = vmovl_u16(vget_low_u16(t347));
-    uint32x4_t pixels7_1_20 = vmovl_high_u16(t347);
-    int32x4_t t126_0 = vmlaq_n_s32(t124_0, vreinterpretq_s32_u32(pixels7_0_20), (int32_t)t44_3);
-    int32x4_t t126_1 = vmlaq_n_s32(t124_1, vreinterpretq_s32_u32(pixels7_1_20), (int32_t)t44_3);
-    int16x8_t value_20 = vrshrnq_n_s32(t126_0, t126_1, 7);
-    int16x8_t t129 = vmaxq_s16(value_20, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_5 = vminq_u16(vreinterpretq_u16_s16(t129), t5_3);
+    int32_t t16_10 = (filter * 16) + mx;
+    uint16x8_t pixels0_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-3]);
+    int16x8_t t329 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_12),
+        (int16_t)taps_table[daedalus_clip(t16_10, 0, 63)][0]);
+    uint16x8_t pixels1_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-2]);
+    uint32x4_t pixels1_0_13 = vmovl_u16(vget_low_u16(pixels1_12));
+    uint32x4_t pixels1_1_13 = vmovl_high_u16(pixels1_12);
+    int32x4_t t329_0 = vmovl_s16(vget_low_s16(t329));
+    int32x4_t t329_1 = vmovl_high_s16(t329);
+    int32x4_t t331_0 = vmlaq_n_s32(t329_0, vreinterpretq_s32_u32(pixels1_0_13),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    int32x4_t t331_1 = vmlaq_n_s32(t329_1, vreinterpretq_s32_u32(pixels1_1_13),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][1]);
+    uint16x8_t pixels2_12 = vld1q_u16(&((const uint16_t *)(src_row8))[-1]);
+    uint32x4_t pixels2_0_14 = vmovl_u16(vget_low_u16(pixels2_12));
+    uint32x4_t pixels2_1_14 = vmovl_high_u16(pixels2_12);
+    int32x4_t t333_0 = vmlaq_n_s32(t331_0, vreinterpretq_s32_u32(pixels2_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    int32x4_t t333_1 = vmlaq_n_s32(t331_1, vreinterpretq_s32_u32(pixels2_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][2]);
+    uint16x8_t pixels3_12 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
+    uint32x4_t pixels3_0_15 = vmovl_u16(vget_low_u16(pixels3_12));
+    uint32x4_t pixels3_1_15 = vmovl_high_u16(pixels3_12);
+    int32x4_t t335_0 = vmlaq_n_s32(t333_0, vreinterpretq_s32_u32(pixels3_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    int32x4_t t335_1 = vmlaq_n_s32(t333_1, vreinterpretq_s32_u32(pixels3_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][3]);
+    uint16x8_t pixels4_12 = vld1q_u16(&((const uint16_t *)(src_row8))[1]);
+    uint32x4_t pixels4_0_16 = vmovl_u16(vget_low_u16(pixels4_12));
+    uint32x4_t pixels4_1_16 = vmovl_high_u16(pixels4_12);
+    int32x4_t t337_0 = vmlaq_n_s32(t335_0, vreinterpretq_s32_u32(pixels4_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    int32x4_t t337_1 = vmlaq_n_s32(t335_1, vreinterpretq_s32_u32(pixels4_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][4]);
+    uint16x8_t pixels5_12 = vld1q_u16(&((const uint16_t *)(src_row8))[2]);
+    uint32x4_t pixels5_0_16 = vmovl_u16(vget_low_u16(pixels5_12));
+    uint32x4_t pixels5_1_16 = vmovl_high_u16(pixels5_12);
+    int32x4_t t339_0 = vmlaq_n_s32(t337_0, vreinterpretq_s32_u32(pixels5_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    int32x4_t t339_1 = vmlaq_n_s32(t337_1, vreinterpretq_s32_u32(pixels5_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][5]);
+    uint16x8_t pixels6_12 = vld1q_u16(&((const uint16_t *)(src_row8))[3]);
+    uint32x4_t pixels6_0_16 = vmovl_u16(vget_low_u16(pixels6_12));
+    uint32x4_t pixels6_1_16 = vmovl_high_u16(pixels6_12);
+    int32x4_t t341_0 = vmlaq_n_s32(t339_0, vreinterpretq_s32_u32(pixels6_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    int32x4_t t341_1 = vmlaq_n_s32(t339_1, vreinterpretq_s32_u32(pixels6_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][6]);
+    uint16x8_t pixels7_12 = vld1q_u16(&((const uint16_t *)(src_row8))[4]);
+    uint32x4_t pixels7_0_22 = vmovl_u16(vget_low_u16(pixels7_12));
+    uint32x4_t pixels7_1_22 = vmovl_high_u16(pixels7_12);
+    int32x4_t t343_0 = vmlaq_n_s32(t341_0, vreinterpretq_s32_u32(pixels7_0_22),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int32x4_t t343_1 = vmlaq_n_s32(t341_1, vreinterpretq_s32_u32(pixels7_1_22),
+        (int32_t)taps_table[daedalus_clip(t16_10, 0, 63)][7]);
+    int16x8_t value_16 = vrshrnq_n_s32(t343_0, t343_1, 7);
+    uint16x8_t k0_10 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t346 = vmaxq_s16(value_16, vreinterpretq_s16_u16(k0_10));
+    uint16x8_t t5_10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t347 = vminq_u16(vreinterpretq_u16_s16(t346), t5_10);
+    int32_t t16_11 = (filter * 16) + my;
+    int16x8_t t112 = vmulq_n_s16(vreinterpretq_s16_u16(t158),
+        (int16_t)taps_table[daedalus_clip(t16_11, 0, 63)][0]);
+    uint32x4_t pixels5_0_17 = vmovl_u16(vget_low_u16(t185));
+    uint32x4_t pixels5_1_17 = vmovl_high_u16(t185);
+    int32x4_t t112_0 = vmovl_s16(vget_low_s16(t112));
+    int32x4_t t112_1 = vmovl_high_s16(t112);
+    int32x4_t t114_0 = vmlaq_n_s32(t112_0, vreinterpretq_s32_u32(pixels5_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    int32x4_t t114_1 = vmlaq_n_s32(t112_1, vreinterpretq_s32_u32(pixels5_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][1]);
+    uint32x4_t pixels6_0_17 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_17 = vmovl_high_u16(t212);
+    int32x4_t t116_0 = vmlaq_n_s32(t114_0, vreinterpretq_s32_u32(pixels6_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    int32x4_t t116_1 = vmlaq_n_s32(t114_1, vreinterpretq_s32_u32(pixels6_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][2]);
+    uint32x4_t pixels7_0_23 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_23 = vmovl_high_u16(t239);
+    int32x4_t t118_0 = vmlaq_n_s32(t116_0, vreinterpretq_s32_u32(pixels7_0_23),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    int32x4_t t118_1 = vmlaq_n_s32(t116_1, vreinterpretq_s32_u32(pixels7_1_23),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][3]);
+    uint32x4_t pixels7_0_24 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_24 = vmovl_high_u16(t266);
+    int32x4_t t120_0 = vmlaq_n_s32(t118_0, vreinterpretq_s32_u32(pixels7_0_24),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    int32x4_t t120_1 = vmlaq_n_s32(t118_1, vreinterpretq_s32_u32(pixels7_1_24),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][4]);
+    uint32x4_t pixels7_0_25 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_25 = vmovl_high_u16(t293);
+    int32x4_t t122_0 = vmlaq_n_s32(t120_0, vreinterpretq_s32_u32(pixels7_0_25),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    int32x4_t t122_1 = vmlaq_n_s32(t120_1, vreinterpretq_s32_u32(pixels7_1_25),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][5]);
+    uint32x4_t pixels7_0_26 = vmovl_u16(vget_low_u16(t320));
+    uint32x4_t pixels7_1_26 = vmovl_high_u16(t320);
+    int32x4_t t124_0 = vmlaq_n_s32(t122_0, vreinterpretq_s32_u32(pixels7_0_26),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    int32x4_t t124_1 = vmlaq_n_s32(t122_1, vreinterpretq_s32_u32(pixels7_1_26),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][6]);
+    uint32x4_t pixels7_0_27 = vmovl_u16(vget_low_u16(t347));
+    uint32x4_t pixels7_1_27 = vmovl_high_u16(t347);
+    int32x4_t t126_0 = vmlaq_n_s32(t124_0, vreinterpretq_s32_u32(pixels7_0_27),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int32x4_t t126_1 = vmlaq_n_s32(t124_1, vreinterpretq_s32_u32(pixels7_1_27),
+        (int32_t)taps_table[daedalus_clip(t16_11, 0, 63)][7]);
+    int16x8_t value_17 = vrshrnq_n_s32(t126_0, t126_1, 7);
+    uint16x8_t k0_11 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t129 = vmaxq_s16(value_17, vreinterpretq_s16_u16(k0_11));
+    uint16x8_t t5_11 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_5 = vminq_u16(vreinterpretq_u16_s16(t129), t5_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_5);
-    int32x4_t t132_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_0_16), (int32_t)t18_3);
-    int32x4_t t132_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels5_1_16), (int32_t)t18_3);
-    int32x4_t t134_0 = vmlaq_n_s32(t132_0, vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t20_3);
-    int32x4_t t134_1 = vmlaq_n_s32(t132_1, vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t20_3);
-    int32x4_t t136_0 = vmlaq_n_s32(t134_0, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t24_3);
-    int32x4_t t136_1 = vmlaq_n_s32(t134_1, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t24_3);
-    int32x4_t t138_0 = vmlaq_n_s32(t136_0, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t28_3);
-    int32x4_t t138_1 = vmlaq_n_s32(t136_1, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t28_3);
-    int32x4_t t140_0_2 = vmlaq_n_s32(t138_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t32_3);
-    int32x4_t t140_1_2 = vmlaq_n_s32(t138_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t32_3);
-    int32x4_t t142_0_2 = vmlaq_n_s32(t140_0_2, vreinterpretq_s32_u32(pixels7_0_19), (int32_t)t36_3);
-    int32x4_t t142_1_2 = vmlaq_n_s32(t140_1_2, vreinterpretq_s32_u32(pixels7_1_19), (int32_t)t36_3);
-    int32x4_t t144_0_2 = vmlaq_n_s32(t142_0_2, vreinterpretq_s32_u32(pixels7_0_20), (int32_t)t40_3);
-    int32x4_t t144_1_2 = vmlaq_n_s32(t142_1_2, vreinterpretq_s32_u32(pixels7_1_20), (int32_t)t40_3);
-    uint32x4_t pixels7_0_21 = vmovl_u16(vget_low_u16(t374));
-    uint32x4_t pixels7_1_21 = vmovl_high_u16(t374);
-    int32x4_t t146_0_2 = vmlaq_n_s32(t144_0_2, vreinterpretq_s32_u32(pixels7_0_21), (int32_t)t44_3);
-    int32x4_t t146_1_2 = vmlaq_n_s32(t144_1_2, vreinterpretq_s32_u32(pixels7_1_21), (int32_t)t44_3);
-    int16x8_t value_21 = vrshrnq_n_s32(t146_0_2, t146_1_2, 7);
-    int16x8_t t149 = vmaxq_s16(value_21, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_6 = vminq_u16(vreinterpretq_u16_s16(t149), t5_3);
+    int32_t t16_12 = (filter * 16) + mx;
+    uint16x8_t pixels0_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-3]);
+    int16x8_t t356 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_13),
+        (int16_t)taps_table[daedalus_clip(t16_12, 0, 63)][0]);
+    uint16x8_t pixels1_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-2]);
+    uint32x4_t pixels1_0_14 = vmovl_u16(vget_low_u16(pixels1_13));
+    uint32x4_t pixels1_1_14 = vmovl_high_u16(pixels1_13);
+    int32x4_t t356_0 = vmovl_s16(vget_low_s16(t356));
+    int32x4_t t356_1 = vmovl_high_s16(t356);
+    int32x4_t t358_0 = vmlaq_n_s32(t356_0, vreinterpretq_s32_u32(pixels1_0_14),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    int32x4_t t358_1 = vmlaq_n_s32(t356_1, vreinterpretq_s32_u32(pixels1_1_14),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][1]);
+    uint16x8_t pixels2_13 = vld1q_u16(&((const uint16_t *)(src_row9))[-1]);
+    uint32x4_t pixels2_0_15 = vmovl_u16(vget_low_u16(pixels2_13));
+    uint32x4_t pixels2_1_15 = vmovl_high_u16(pixels2_13);
+    int32x4_t t360_0 = vmlaq_n_s32(t358_0, vreinterpretq_s32_u32(pixels2_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    int32x4_t t360_1 = vmlaq_n_s32(t358_1, vreinterpretq_s32_u32(pixels2_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][2]);
+    uint16x8_t pixels3_13 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
+    uint32x4_t pixels3_0_16 = vmovl_u16(vget_low_u16(pixels3_13));
+    uint32x4_t pixels3_1_16 = vmovl_high_u16(pixels3_13);
+    int32x4_t t362_0 = vmlaq_n_s32(t360_0, vreinterpretq_s32_u32(pixels3_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    int32x4_t t362_1 = vmlaq_n_s32(t360_1, vreinterpretq_s32_u32(pixels3_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][3]);
+    uint16x8_t pixels4_13 = vld1q_u16(&((const uint16_t *)(src_row9))[1]);
+    uint32x4_t pixels4_0_17 = vmovl_u16(vget_low_u16(pixels4_13));
+    uint32x4_t pixels4_1_17 = vmovl_high_u16(pixels4_13);
+    int32x4_t t364_0 = vmlaq_n_s32(t362_0, vreinterpretq_s32_u32(pixels4_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    int32x4_t t364_1 = vmlaq_n_s32(t362_1, vreinterpretq_s32_u32(pixels4_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][4]);
+    uint16x8_t pixels5_13 = vld1q_u16(&((const uint16_t *)(src_row9))[2]);
+    uint32x4_t pixels5_0_18 = vmovl_u16(vget_low_u16(pixels5_13));
+    uint32x4_t pixels5_1_18 = vmovl_high_u16(pixels5_13);
+    int32x4_t t366_0 = vmlaq_n_s32(t364_0, vreinterpretq_s32_u32(pixels5_0_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    int32x4_t t366_1 = vmlaq_n_s32(t364_1, vreinterpretq_s32_u32(pixels5_1_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][5]);
+    uint16x8_t pixels6_13 = vld1q_u16(&((const uint16_t *)(src_row9))[3]);
+    uint32x4_t pixels6_0_18 = vmovl_u16(vget_low_u16(pixels6_13));
+    uint32x4_t pixels6_1_18 = vmovl_high_u16(pixels6_13);
+    int32x4_t t368_0 = vmlaq_n_s32(t366_0, vreinterpretq_s32_u32(pixels6_0_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    int32x4_t t368_1 = vmlaq_n_s32(t366_1, vreinterpretq_s32_u32(pixels6_1_18),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][6]);
+    uint16x8_t pixels7_13 = vld1q_u16(&((const uint16_t *)(src_row9))[4]);
+    uint32x4_t pixels7_0_28 = vmovl_u16(vget_low_u16(pixels7_13));
+    uint32x4_t pixels7_1_28 = vmovl_high_u16(pixels7_13);
+    int32x4_t t370_0 = vmlaq_n_s32(t368_0, vreinterpretq_s32_u32(pixels7_0_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int32x4_t t370_1 = vmlaq_n_s32(t368_1, vreinterpretq_s32_u32(pixels7_1_28),
+        (int32_t)taps_table[daedalus_clip(t16_12, 0, 63)][7]);
+    int16x8_t value_18 = vrshrnq_n_s32(t370_0, t370_1, 7);
+    uint16x8_t k0_12 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t373 = vmaxq_s16(value_18, vreinterpretq_s16_u16(k0_12));
+    uint16x8_t t5_12 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t374 = vminq_u16(vreinterpretq_u16_s16(t373), t5_12);
+    int32_t t16_13 = (filter * 16) + my;
+    int16x8_t t132 = vmulq_n_s16(vreinterpretq_s16_u16(t185),
+        (int16_t)taps_table[daedalus_clip(t16_13, 0, 63)][0]);
+    uint32x4_t pixels6_0_19 = vmovl_u16(vget_low_u16(t212));
+    uint32x4_t pixels6_1_19 = vmovl_high_u16(t212);
+    int32x4_t t132_0 = vmovl_s16(vget_low_s16(t132));
+    int32x4_t t132_1 = vmovl_high_s16(t132);
+    int32x4_t t134_0 = vmlaq_n_s32(t132_0, vreinterpretq_s32_u32(pixels6_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    int32x4_t t134_1 = vmlaq_n_s32(t132_1, vreinterpretq_s32_u32(pixels6_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][1]);
+    uint32x4_t pixels7_0_29 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_29 = vmovl_high_u16(t239);
+    int32x4_t t136_0 = vmlaq_n_s32(t134_0, vreinterpretq_s32_u32(pixels7_0_29),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    int32x4_t t136_1 = vmlaq_n_s32(t134_1, vreinterpretq_s32_u32(pixels7_1_29),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][2]);
+    uint32x4_t pixels7_0_30 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_30 = vmovl_high_u16(t266);
+    int32x4_t t138_0 = vmlaq_n_s32(t136_0, vreinterpretq_s32_u32(pixels7_0_30),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    int32x4_t t138_1 = vmlaq_n_s32(t136_1, vreinterpretq_s32_u32(pixels7_1_30),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][3]);
+    uint32x4_t pixels7_0_31 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_31 = vmovl_high_u16(t293);
+    int32x4_t t140_0_2 = vmlaq_n_s32(t138_0, vreinterpretq_s32_u32(pixels7_0_31),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    int32x4_t t140_1_2 = vmlaq_n_s32(t138_1, vreinterpretq_s32_u32(pixels7_1_31),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][4]);
+    uint32x4_t pixels7_0_32 = vmovl_u16(vget_low_u16(t320));
+    uint32x4_t pixels7_1_32 = vmovl_high_u16(t320);
+    int32x4_t t142_0_2 = vmlaq_n_s32(t140_0_2, vreinterpretq_s32_u32(pixels7_0_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    int32x4_t t142_1_2 = vmlaq_n_s32(t140_1_2, vreinterpretq_s32_u32(pixels7_1_32),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][5]);
+    uint32x4_t pixels7_0_33 = vmovl_u16(vget_low_u16(t347));
+    uint32x4_t pixels7_1_33 = vmovl_high_u16(t347);
+    int32x4_t t144_0_2 = vmlaq_n_s32(t142_0_2, vreinterpretq_s32_u32(pixels7_0_33),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    int32x4_t t144_1_2 = vmlaq_n_s32(t142_1_2, vreinterpretq_s32_u32(pixels7_1_33),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][6]);
+    uint32x4_t pixels7_0_34 = vmovl_u16(vget_low_u16(t374));
+    uint32x4_t pixels7_1_34 = vmovl_high_u16(t374);
+    int32x4_t t146_0_2 = vmlaq_n_s32(t144_0_2, vreinterpretq_s32_u32(pixels7_0_34),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int32x4_t t146_1_2 = vmlaq_n_s32(t144_1_2, vreinterpretq_s32_u32(pixels7_1_34),
+        (int32_t)taps_table[daedalus_clip(t16_13, 0, 63)][7]);
+    int16x8_t value_19 = vrshrnq_n_s32(t146_0_2, t146_1_2, 7);
+    uint16x8_t k0_13 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t149 = vmaxq_s16(value_19, vreinterpretq_s16_u16(k0_13));
+    uint16x8_t t5_13 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_6 = vminq_u16(vreinterpretq_u16_s16(t149), t5_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_6);
-    int32x4_t t152_0_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_0_16), (int32_t)t18_3);
-    int32x4_t t152_1_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels6_1_16), (int32_t)t18_3);
-    int32x4_t t154_0_2 = vmlaq_n_s32(t152_0_2, vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t20_3);
-    int32x4_t t154_1_2 = vmlaq_n_s32(t152_1_2, vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t20_3);
-    int32x4_t t156_0 = vmlaq_n_s32(t154_0_2, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t24_3);
-    int32x4_t t156_1 = vmlaq_n_s32(t154_1_2, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t24_3);
-    int32x4_t t158_0 = vmlaq_n_s32(t156_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t28_3);
-    int32x4_t t158_1 = vmlaq_n_s32(t156_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t28_3);
-    int32x4_t t160_0 = vmlaq_n_s32(t158_0, vreinterpretq_s32_u32(pixels7_0_19), (int32_t)t32_3);
-    int32x4_t t160_1 = vmlaq_n_s32(t158_1, vreinterpretq_s32_u32(pixels7_1_19), (int32_t)t32_3);
-    int32x4_t t162_0 = vmlaq_n_s32(t160_0, vreinterpretq_s32_u32(pixels7_0_20), (int32_t)t36_3);
-    int32x4_t t162_1 = vmlaq_n_s32(t160_1, vreinterpretq_s32_u32(pixels7_1_20), (int32_t)t36_3);
-    int32x4_t t164_0 = vmlaq_n_s32(t162_0, vreinterpretq_s32_u32(pixels7_0_21), (int32_t)t40_3);
-    int32x4_t t164_1 = vmlaq_n_s32(t162_1, vreinterpretq_s32_u32(pixels7_1_21), (int32_t)t40_3);
-    uint32x4_t pixels7_0_22 = vmovl_u16(vget_low_u16(t401));
-    uint32x4_t pixels7_1_22 = vmovl_high_u16(t401);
-    int32x4_t t166_0 = vmlaq_n_s32(t164_0, vreinterpretq_s32_u32(pixels7_0_22), (int32_t)t44_3);
-    int32x4_t t166_1 = vmlaq_n_s32(t164_1, vreinterpretq_s32_u32(pixels7_1_22), (int32_t)t44_3);
-    int16x8_t value_22 = vrshrnq_n_s32(t166_0, t166_1, 7);
-    int16x8_t t169 = vmaxq_s16(value_22, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_7 = vminq_u16(vreinterpretq_u16_s16(t169), t5_3);
+    int32_t t16_14 = (filter * 16) + mx;
+    uint16x8_t pixels0_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-3]);
+    int16x8_t t383 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_14),
+        (int16_t)taps_table[daedalus_clip(t16_14, 0, 63)][0]);
+    uint16x8_t pixels1_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-2]);
+    uint32x4_t pixels1_0_15 = vmovl_u16(vget_low_u16(pixels1_14));
+    uint32x4_t pixels1_1_15 = vmovl_high_u16(pixels1_14);
+    int32x4_t t383_0 = vmovl_s16(vget_low_s16(t383));
+    int32x4_t t383_1 = vmovl_high_s16(t383);
+    int32x4_t t385_0 = vmlaq_n_s32(t383_0, vreinterpretq_s32_u32(pixels1_0_15),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    int32x4_t t385_1 = vmlaq_n_s32(t383_1, vreinterpretq_s32_u32(pixels1_1_15),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][1]);
+    uint16x8_t pixels2_14 = vld1q_u16(&((const uint16_t *)(src_row10))[-1]);
+    uint32x4_t pixels2_0_16 = vmovl_u16(vget_low_u16(pixels2_14));
+    uint32x4_t pixels2_1_16 = vmovl_high_u16(pixels2_14);
+    int32x4_t t387_0 = vmlaq_n_s32(t385_0, vreinterpretq_s32_u32(pixels2_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    int32x4_t t387_1 = vmlaq_n_s32(t385_1, vreinterpretq_s32_u32(pixels2_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][2]);
+    uint16x8_t pixels3_14 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
+    uint32x4_t pixels3_0_17 = vmovl_u16(vget_low_u16(pixels3_14));
+    uint32x4_t pixels3_1_17 = vmovl_high_u16(pixels3_14);
+    int32x4_t t389_0 = vmlaq_n_s32(t387_0, vreinterpretq_s32_u32(pixels3_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    int32x4_t t389_1 = vmlaq_n_s32(t387_1, vreinterpretq_s32_u32(pixels3_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][3]);
+    uint16x8_t pixels4_14 = vld1q_u16(&((const uint16_t *)(src_row10))[1]);
+    uint32x4_t pixels4_0_18 = vmovl_u16(vget_low_u16(pixels4_14));
+    uint32x4_t pixels4_1_18 = vmovl_high_u16(pixels4_14);
+    int32x4_t t391_0 = vmlaq_n_s32(t389_0, vreinterpretq_s32_u32(pixels4_0_18),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    int32x4_t t391_1 = vmlaq_n_s32(t389_1, vreinterpretq_s32_u32(pixels4_1_18),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][4]);
+    uint16x8_t pixels5_14 = vld1q_u16(&((const uint16_t *)(src_row10))[2]);
+    uint32x4_t pixels5_0_19 = vmovl_u16(vget_low_u16(pixels5_14));
+    uint32x4_t pixels5_1_19 = vmovl_high_u16(pixels5_14);
+    int32x4_t t393_0 = vmlaq_n_s32(t391_0, vreinterpretq_s32_u32(pixels5_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    int32x4_t t393_1 = vmlaq_n_s32(t391_1, vreinterpretq_s32_u32(pixels5_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][5]);
+    uint16x8_t pixels6_14 = vld1q_u16(&((const uint16_t *)(src_row10))[3]);
+    uint32x4_t pixels6_0_20 = vmovl_u16(vget_low_u16(pixels6_14));
+    uint32x4_t pixels6_1_20 = vmovl_high_u16(pixels6_14);
+    int32x4_t t395_0 = vmlaq_n_s32(t393_0, vreinterpretq_s32_u32(pixels6_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    int32x4_t t395_1 = vmlaq_n_s32(t393_1, vreinterpretq_s32_u32(pixels6_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][6]);
+    uint16x8_t pixels7_14 = vld1q_u16(&((const uint16_t *)(src_row10))[4]);
+    uint32x4_t pixels7_0_35 = vmovl_u16(vget_low_u16(pixels7_14));
+    uint32x4_t pixels7_1_35 = vmovl_high_u16(pixels7_14);
+    int32x4_t t397_0 = vmlaq_n_s32(t395_0, vreinterpretq_s32_u32(pixels7_0_35),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int32x4_t t397_1 = vmlaq_n_s32(t395_1, vreinterpretq_s32_u32(pixels7_1_35),
+        (int32_t)taps_table[daedalus_clip(t16_14, 0, 63)][7]);
+    int16x8_t value_20 = vrshrnq_n_s32(t397_0, t397_1, 7);
+    uint16x8_t k0_14 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t400 = vmaxq_s16(value_20, vreinterpretq_s16_u16(k0_14));
+    uint16x8_t t5_14 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t401 = vminq_u16(vreinterpretq_u16_s16(t400), t5_14);
+    int32_t t16_15 = (filter * 16) + my;
+    int16x8_t t152 = vmulq_n_s16(vreinterpretq_s16_u16(t212),
+        (int16_t)taps_table[daedalus_clip(t16_15, 0, 63)][0]);
+    uint32x4_t pixels7_0_36 = vmovl_u16(vget_low_u16(t239));
+    uint32x4_t pixels7_1_36 = vmovl_high_u16(t239);
+    int32x4_t t152_0_2 = vmovl_s16(vget_low_s16(t152));
+    int32x4_t t152_1_2 = vmovl_high_s16(t152);
+    int32x4_t t154_0_2 = vmlaq_n_s32(t152_0_2, vreinterpretq_s32_u32(pixels7_0_36),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    int32x4_t t154_1_2 = vmlaq_n_s32(t152_1_2, vreinterpretq_s32_u32(pixels7_1_36),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][1]);
+    uint32x4_t pixels7_0_37 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_37 = vmovl_high_u16(t266);
+    int32x4_t t156_0 = vmlaq_n_s32(t154_0_2, vreinterpretq_s32_u32(pixels7_0_37),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    int32x4_t t156_1 = vmlaq_n_s32(t154_1_2, vreinterpretq_s32_u32(pixels7_1_37),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][2]);
+    uint32x4_t pixels7_0_38 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_38 = vmovl_high_u16(t293);
+    int32x4_t t158_0 = vmlaq_n_s32(t156_0, vreinterpretq_s32_u32(pixels7_0_38),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    int32x4_t t158_1 = vmlaq_n_s32(t156_1, vreinterpretq_s32_u32(pixels7_1_38),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][3]);
+    uint32x4_t pixels7_0_39 = vmovl_u16(vget_low_u16(t320));
+    uint32x4_t pixels7_1_39 = vmovl_high_u16(t320);
+    int32x4_t t160_0 = vmlaq_n_s32(t158_0, vreinterpretq_s32_u32(pixels7_0_39),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    int32x4_t t160_1 = vmlaq_n_s32(t158_1, vreinterpretq_s32_u32(pixels7_1_39),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][4]);
+    uint32x4_t pixels7_0_40 = vmovl_u16(vget_low_u16(t347));
+    uint32x4_t pixels7_1_40 = vmovl_high_u16(t347);
+    int32x4_t t162_0 = vmlaq_n_s32(t160_0, vreinterpretq_s32_u32(pixels7_0_40),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    int32x4_t t162_1 = vmlaq_n_s32(t160_1, vreinterpretq_s32_u32(pixels7_1_40),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][5]);
+    uint32x4_t pixels7_0_41 = vmovl_u16(vget_low_u16(t374));
+    uint32x4_t pixels7_1_41 = vmovl_high_u16(t374);
+    int32x4_t t164_0 = vmlaq_n_s32(t162_0, vreinterpretq_s32_u32(pixels7_0_41),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    int32x4_t t164_1 = vmlaq_n_s32(t162_1, vreinterpretq_s32_u32(pixels7_1_41),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][6]);
+    uint32x4_t pixels7_0_42 = vmovl_u16(vget_low_u16(t401));
+    uint32x4_t pixels7_1_42 = vmovl_high_u16(t401);
+    int32x4_t t166_0 = vmlaq_n_s32(t164_0, vreinterpretq_s32_u32(pixels7_0_42),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int32x4_t t166_1 = vmlaq_n_s32(t164_1, vreinterpretq_s32_u32(pixels7_1_42),
+        (int32_t)taps_table[daedalus_clip(t16_15, 0, 63)][7]);
+    int16x8_t value_21 = vrshrnq_n_s32(t166_0, t166_1, 7);
+    uint16x8_t k0_15 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t169 = vmaxq_s16(value_21, vreinterpretq_s16_u16(k0_15));
+    uint16x8_t t5_15 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_7 = vminq_u16(vreinterpretq_u16_s16(t169), t5_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_7);
-    int32x4_t t172_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_0_16), (int32_t)t18_3);
-    int32x4_t t172_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels7_1_16), (int32_t)t18_3);
-    int32x4_t t174_0 = vmlaq_n_s32(t172_0, vreinterpretq_s32_u32(pixels7_0_17), (int32_t)t20_3);
-    int32x4_t t174_1 = vmlaq_n_s32(t172_1, vreinterpretq_s32_u32(pixels7_1_17), (int32_t)t20_3);
-    int32x4_t t176_0 = vmlaq_n_s32(t174_0, vreinterpretq_s32_u32(pixels7_0_18), (int32_t)t24_3);
-    int32x4_t t176_1 = vmlaq_n_s32(t174_1, vreinterpretq_s32_u32(pixels7_1_18), (int32_t)t24_3);
-    int32x4_t t178_0 = vmlaq_n_s32(t176_0, vreinterpretq_s32_u32(pixels7_0_19), (int32_t)t28_3);
-    int32x4_t t178_1 = vmlaq_n_s32(t176_1, vreinterpretq_s32_u32(pixels7_1_19), (int32_t)t28_3);
-    int32x4_t t180_0 = vmlaq_n_s32(t178_0, vreinterpretq_s32_u32(pixels7_0_20), (int32_t)t32_3);
-    int32x4_t t180_1 = vmlaq_n_s32(t178_1, vreinterpretq_s32_u32(pixels7_1_20), (int32_t)t32_3);
-    int32x4_t t182_0 = vmlaq_n_s32(t180_0, vreinterpretq_s32_u32(pixels7_0_21), (int32_t)t36_3);
-    int32x4_t t182_1 = vmlaq_n_s32(t180_1, vreinterpretq_s32_u32(pixels7_1_21), (int32_t)t36_3);
-    int32x4_t t184_0 = vmlaq_n_s32(t182_0, vreinterpretq_s32_u32(pixels7_0_22), (int32_t)t40_3);
-    int32x4_t t184_1 = vmlaq_n_s32(t182_1, vreinterpretq_s32_u32(pixels7_1_22), (int32_t)t40_3);
-    uint32x4_t pixels7_0_23 = vmovl_u16(vget_low_u16(t428));
-    uint32x4_t pixels7_1_23 = vmovl_high_u16(t428);
-    int32x4_t t186_0 = vmlaq_n_s32(t184_0, vreinterpretq_s32_u32(pixels7_0_23), (int32_t)t44_3);
-    int32x4_t t186_1 = vmlaq_n_s32(t184_1, vreinterpretq_s32_u32(pixels7_1_23), (int32_t)t44_3);
+    int32_t t16_16 = (filter * 16) + mx;
+    uint16x8_t pixels0_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-3]);
+    int16x8_t t410 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_15),
+        (int16_t)taps_table[daedalus_clip(t16_16, 0, 63)][0]);
+    uint16x8_t pixels1_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-2]);
+    uint32x4_t pixels1_0_16 = vmovl_u16(vget_low_u16(pixels1_15));
+    uint32x4_t pixels1_1_16 = vmovl_high_u16(pixels1_15);
+    int32x4_t t410_0 = vmovl_s16(vget_low_s16(t410));
+    int32x4_t t410_1 = vmovl_high_s16(t410);
+    int32x4_t t412_0 = vmlaq_n_s32(t410_0, vreinterpretq_s32_u32(pixels1_0_16),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    int32x4_t t412_1 = vmlaq_n_s32(t410_1, vreinterpretq_s32_u32(pixels1_1_16),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][1]);
+    uint16x8_t pixels2_15 = vld1q_u16(&((const uint16_t *)(src_row11))[-1]);
+    uint32x4_t pixels2_0_17 = vmovl_u16(vget_low_u16(pixels2_15));
+    uint32x4_t pixels2_1_17 = vmovl_high_u16(pixels2_15);
+    int32x4_t t414_0 = vmlaq_n_s32(t412_0, vreinterpretq_s32_u32(pixels2_0_17),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    int32x4_t t414_1 = vmlaq_n_s32(t412_1, vreinterpretq_s32_u32(pixels2_1_17),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][2]);
+    uint16x8_t pixels3_15 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
+    uint32x4_t pixels3_0_18 = vmovl_u16(vget_low_u16(pixels3_15));
+    uint32x4_t pixels3_1_18 = vmovl_high_u16(pixels3_15);
+    int32x4_t t416_0 = vmlaq_n_s32(t414_0, vreinterpretq_s32_u32(pixels3_0_18),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    int32x4_t t416_1 = vmlaq_n_s32(t414_1, vreinterpretq_s32_u32(pixels3_1_18),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][3]);
+    uint16x8_t pixels4_15 = vld1q_u16(&((const uint16_t *)(src_row11))[1]);
+    uint32x4_t pixels4_0_19 = vmovl_u16(vget_low_u16(pixels4_15));
+    uint32x4_t pixels4_1_19 = vmovl_high_u16(pixels4_15);
+    int32x4_t t418_0 = vmlaq_n_s32(t416_0, vreinterpretq_s32_u32(pixels4_0_19),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    int32x4_t t418_1 = vmlaq_n_s32(t416_1, vreinterpretq_s32_u32(pixels4_1_19),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][4]);
+    uint16x8_t pixels5_15 = vld1q_u16(&((const uint16_t *)(src_row11))[2]);
+    uint32x4_t pixels5_0_20 = vmovl_u16(vget_low_u16(pixels5_15));
+    uint32x4_t pixels5_1_20 = vmovl_high_u16(pixels5_15);
+    int32x4_t t420_0 = vmlaq_n_s32(t418_0, vreinterpretq_s32_u32(pixels5_0_20),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    int32x4_t t420_1 = vmlaq_n_s32(t418_1, vreinterpretq_s32_u32(pixels5_1_20),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][5]);
+    uint16x8_t pixels6_15 = vld1q_u16(&((const uint16_t *)(src_row11))[3]);
+    uint32x4_t pixels6_0_21 = vmovl_u16(vget_low_u16(pixels6_15));
+    uint32x4_t pixels6_1_21 = vmovl_high_u16(pixels6_15);
+    int32x4_t t422_0 = vmlaq_n_s32(t420_0, vreinterpretq_s32_u32(pixels6_0_21),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    int32x4_t t422_1 = vmlaq_n_s32(t420_1, vreinterpretq_s32_u32(pixels6_1_21),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][6]);
+    uint16x8_t pixels7_15 = vld1q_u16(&((const uint16_t *)(src_row11))[4]);
+    uint32x4_t pixels7_0_43 = vmovl_u16(vget_low_u16(pixels7_15));
+    uint32x4_t pixels7_1_43 = vmovl_high_u16(pixels7_15);
+    int32x4_t t424_0 = vmlaq_n_s32(t422_0, vreinterpretq_s32_u32(pixels7_0_43),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int32x4_t t424_1 = vmlaq_n_s32(t422_1, vreinterpretq_s32_u32(pixels7_1_43),
+        (int32_t)taps_table[daedalus_clip(t16_16, 0, 63)][7]);
+    int16x8_t value_22 = vrshrnq_n_s32(t424_0, t424_1, 7);
+    uint16x8_t k0_16 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t427 = vmaxq_s16(value_22, vreinterpretq_s16_u16(k0_16));
+    uint16x8_t t5_16 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t428 = vminq_u16(vreinterpretq_u16_s16(t427), t5_16);
+    int32_t t16_17 = (filter * 16) + my;
+    int16x8_t t172 = vmulq_n_s16(vreinterpretq_s16_u16(t239),
+        (int16_t)taps_table[daedalus_clip(t16_17, 0, 63)][0]);
+    uint32x4_t pixels7_0_44 = vmovl_u16(vget_low_u16(t266));
+    uint32x4_t pixels7_1_44 = vmovl_high_u16(t266);
+    int32x4_t t172_0 = vmovl_s16(vget_low_s16(t172));
+    int32x4_t t172_1 = vmovl_high_s16(t172);
+    int32x4_t t174_0 = vmlaq_n_s32(t172_0, vreinterpretq_s32_u32(pixels7_0_44),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    int32x4_t t174_1 = vmlaq_n_s32(t172_1, vreinterpretq_s32_u32(pixels7_1_44),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][1]);
+    uint32x4_t pixels7_0_45 = vmovl_u16(vget_low_u16(t293));
+    uint32x4_t pixels7_1_45 = vmovl_high_u16(t293);
+    int32x4_t t176_0 = vmlaq_n_s32(t174_0, vreinterpretq_s32_u32(pixels7_0_45),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    int32x4_t t176_1 = vmlaq_n_s32(t174_1, vreinterpretq_s32_u32(pixels7_1_45),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][2]);
+    uint32x4_t pixels7_0_46 = vmovl_u16(vget_low_u16(t320));
+    uint32x4_t pixels7_1_46 = vmovl_high_u16(t320);
+    int32x4_t t178_0 = vmlaq_n_s32(t176_0, vreinterpretq_s32_u32(pixels7_0_46),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    int32x4_t t178_1 = vmlaq_n_s32(t176_1, vreinterpretq_s32_u32(pixels7_1_46),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][3]);
+    uint32x4_t pixels7_0_47 = vmovl_u16(vget_low_u16(t347));
+    uint32x4_t pixels7_1_47 = vmovl_high_u16(t347);
+    int32x4_t t180_0 = vmlaq_n_s32(t178_0, vreinterpretq_s32_u32(pixels7_0_47),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    int32x4_t t180_1 = vmlaq_n_s32(t178_1, vreinterpretq_s32_u32(pixels7_1_47),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][4]);
+    uint32x4_t pixels7_0_48 = vmovl_u16(vget_low_u16(t374));
+    uint32x4_t pixels7_1_48 = vmovl_high_u16(t374);
+    int32x4_t t182_0 = vmlaq_n_s32(t180_0, vreinterpretq_s32_u32(pixels7_0_48),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    int32x4_t t182_1 = vmlaq_n_s32(t180_1, vreinterpretq_s32_u32(pixels7_1_48),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][5]);
+    uint32x4_t pixels7_0_49 = vmovl_u16(vget_low_u16(t401));
+    uint32x4_t pixels7_1_49 = vmovl_high_u16(t401);
+    int32x4_t t184_0 = vmlaq_n_s32(t182_0, vreinterpretq_s32_u32(pixels7_0_49),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    int32x4_t t184_1 = vmlaq_n_s32(t182_1, vreinterpretq_s32_u32(pixels7_1_49),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][6]);
+    uint32x4_t pixels7_0_50 = vmovl_u16(vget_low_u16(t428));
+    uint32x4_t pixels7_1_50 = vmovl_high_u16(t428);
+    int32x4_t t186_0 = vmlaq_n_s32(t184_0, vreinterpretq_s32_u32(pixels7_0_50),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
+    int32x4_t t186_1 = vmlaq_n_s32(t184_1, vreinterpretq_s32_u32(pixels7_1_50),
+        (int32_t)taps_table[daedalus_clip(t16_17, 0, 63)][7]);
     int16x8_t value_23 = vrshrnq_n_s32(t186_0, t186_1, 7);
-    int16x8_t t189 = vmaxq_s16(value_23, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t out_8 = vminq_u16(vreinterpretq_u16_s16(t189), t5_3);
+    uint16x8_t k0_17 = vdupq_n_u16((uint16_t)(0));
+    int16x8_t t189 = vmaxq_s16(value_23, vreinterpretq_s16_u16(k0_17));
+    uint16x8_t t5_17 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t out_8 = vminq_u16(vreinterpretq_u16_s16(t189), t5_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_8);
     t50 = t266;
     t77 = t293;

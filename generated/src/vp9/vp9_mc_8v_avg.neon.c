@@ -426,7 +426,7 @@ void daedalus_vp9_mc_8v_avg__neon_sub4(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash ec84841616228624
+ * Class full, input hash 16864be2dd4103a5
  */
 static inline void one_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows) {
@@ -435,19 +435,18 @@ static inline void one_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t13 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t13, 0, 63)][0]);
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint8x8_t pixels0 = vld1_u8(&src[(y - 3) * src_stride]);
       uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      int16x8_t t39 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770), vreinterpretq_s16_u16(pixels0_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][0]);
+      int16x8_t t39 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770),
+          vreinterpretq_s16_u16(pixels0_2), taps, 0);
       uint8x8_t pixels1 = vld1_u8(&src[(y - 2) * src_stride]);
       uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      int16x8_t t40 = vmlaq_n_s16(t39, vreinterpretq_s16_u16(pixels1_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][1]);
+      int16x8_t t40 = vmlaq_laneq_s16(t39, vreinterpretq_s16_u16(pixels1_2), taps, 1);
       uint8x8_t pixels2 = vld1_u8(&src[(y - 1) * src_stride]);
       uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      int16x8_t t41 = vmlaq_n_s16(t40, vreinterpretq_s16_u16(pixels2_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][2]);
+      int16x8_t t41 = vmlaq_laneq_s16(t40, vreinterpretq_s16_u16(pixels2_2), taps, 2);
       uint8x8_t t24 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t13, 0, 63)][3]));
       uint8x8_t pixels3 = vld1_u8(&src[y * src_stride]);
       uint16x8_t t42 = vmlal_u8(vreinterpretq_u16_s16(t41), pixels3, t24);
@@ -456,16 +455,14 @@ static inline void one_item_vp9_mc_8v_avg__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t t43 = vmlal_u8(t42, pixels4, t27);
       uint8x8_t pixels5 = vld1_u8(&src[(y + 2) * src_stride]);
       uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      int16x8_t t44 = vmlaq_n_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][5]);
+      int16x8_t t44 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t43), vreinterpretq_s16_u16(pixels5_2),
+          taps, 5);
       uint8x8_t pixels6 = vld1_u8(&src[(y + 3) * src_stride]);
       uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      int16x8_t t45 = vmlaq_n_s16(t44, vreinterpretq_s16_u16(pixels6_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][6]);
+      int16x8_t t45 = vmlaq_laneq_s16(t44, vreinterpretq_s16_u16(pixels6_2), taps, 6);
       uint8x8_t pixels7 = vld1_u8(&src[(y + 4) * src_stride]);
       uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      int16x8_t t46 = vmlaq_n_s16(t45, vreinterpretq_s16_u16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t13, 0, 63)][7]);
+      int16x8_t t46 = vmlaq_laneq_s16(t45, vreinterpretq_s16_u16(pixels7_2), taps, 7);
       uint16x8_t t48_sat = vqsubq_u16(vreinterpretq_u16_s16(t46), k13770);
       uint8x8_t t49_sat = vqrshrn_n_u16(t48_sat, 7);
       uint8x8_t t51 = vld1_u8(&dst[y * dst_stride]);

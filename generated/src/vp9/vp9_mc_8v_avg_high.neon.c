@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 629e5dc9ccd8b29f
+ * Class rows8 (8 <= rows <= 8), input hash 0b5c06b73d211066
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -109,41 +109,35 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows8(uint16_t *dst, ptrdif
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -151,199 +145,201 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows8(uint16_t *dst, ptrdif
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
   vst1q_u16(&((uint16_t *)(dst))[0], t53);
-  int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t18);
-  int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1), (int16_t)t18);
-  int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t20);
-  int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(pixels2), (int16_t)t20);
-  int32x4_t t59_0 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t24);
-  int32x4_t t59_1 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(pixels3), (int16_t)t24);
-  uint32x4_t t61_0 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4),
-      (uint16_t)t28);
-  uint32x4_t t61_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1), pixels4, (uint16_t)t28);
-  uint32x4_t t63_0 = vmlal_n_u16(t61_0, vget_low_u16(pixels5), (uint16_t)t32);
-  uint32x4_t t63_1 = vmlal_high_n_u16(t61_1, pixels5, (uint16_t)t32);
-  int32x4_t t65_0 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t36);
-  int32x4_t t65_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1), vreinterpretq_s16_u16(pixels6),
-      (int16_t)t36);
-  int32x4_t t67_0 = vmlal_n_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t40);
-  int32x4_t t67_1 = vmlal_high_n_s16(t65_1, vreinterpretq_s16_u16(pixels7), (int16_t)t40);
+  int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
+  int32x4_t t55_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1), taps, 0);
+  int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 1);
+  int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, vreinterpretq_s16_u16(pixels2), taps, 1);
+  int32x4_t t59_0 = vmlal_laneq_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 2);
+  int32x4_t t59_1 = vmlal_high_laneq_s16(t57_1, vreinterpretq_s16_u16(pixels3), taps, 2);
+  uint32x4_t t61_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t61_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_1), pixels4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t63_0 = vmlal_laneq_u16(t61_0, vget_low_u16(pixels5), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t63_1 = vmlal_high_laneq_u16(t61_1, pixels5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t65_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 5);
+  int32x4_t t65_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_1),
+      vreinterpretq_s16_u16(pixels6), taps, 5);
+  int32x4_t t67_0 = vmlal_laneq_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 6);
+  int32x4_t t67_1 = vmlal_high_laneq_s16(t65_1, vreinterpretq_s16_u16(pixels7), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  int32x4_t t69_0 = vmlal_n_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t69_1 = vmlal_high_n_s16(t67_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t69_0 = vmlal_laneq_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(t67_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0, t69_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x8_t t76 = vrhaddq_u16(t74, out_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], t76);
-  int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t18);
-  int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2), (int16_t)t18);
-  int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t20);
-  int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(pixels3), (int16_t)t20);
-  int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t24);
-  int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(pixels4), (int16_t)t24);
-  uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5),
-      (uint16_t)t28);
-  uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), pixels5, (uint16_t)t28);
-  uint32x4_t t86_0 = vmlal_n_u16(t84_0, vget_low_u16(pixels6), (uint16_t)t32);
-  uint32x4_t t86_1 = vmlal_high_n_u16(t84_1, pixels6, (uint16_t)t32);
-  int32x4_t t88_0 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t36);
-  int32x4_t t88_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1), vreinterpretq_s16_u16(pixels7),
-      (int16_t)t36);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t40);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t40);
+  int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 0);
+  int32x4_t t78_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2), taps, 0);
+  int32x4_t t80_0 = vmlal_laneq_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 1);
+  int32x4_t t80_1 = vmlal_high_laneq_s16(t78_1, vreinterpretq_s16_u16(pixels3), taps, 1);
+  int32x4_t t82_0 = vmlal_laneq_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 2);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(t80_1, vreinterpretq_s16_u16(pixels4), taps, 2);
+  uint32x4_t t84_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t84_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_1), pixels5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t86_0 = vmlal_laneq_u16(t84_0, vget_low_u16(pixels6), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t86_1 = vmlal_high_laneq_u16(t84_1, pixels6, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t88_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 5);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_1),
+      vreinterpretq_s16_u16(pixels7), taps, 5);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 6);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels7_2), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  int32x4_t t92_0 = vmlal_n_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t92_1 = vmlal_high_n_s16(t90_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t92_0 = vmlal_laneq_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 7);
+  int32x4_t t92_1 = vmlal_high_laneq_s16(t90_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0, t92_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x8_t t99 = vrhaddq_u16(t97, out_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], t99);
-  int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t18);
-  int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3), (int16_t)t18);
-  int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)),
-      (int16_t)t20);
-  int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(pixels4), (int16_t)t20);
-  int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)),
-      (int16_t)t24);
-  int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(pixels5), (int16_t)t24);
-  uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6),
-      (uint16_t)t28);
-  uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), pixels6, (uint16_t)t28);
-  uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(pixels7), (uint16_t)t32);
-  uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, pixels7, (uint16_t)t32);
-  int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), (int16_t)t36);
-  int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t36);
-  int32x4_t t113_0 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t40);
-  int32x4_t t113_1 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t40);
+  int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 0);
+  int32x4_t t101_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3), taps, 0);
+  int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 1);
+  int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, vreinterpretq_s16_u16(pixels4), taps, 1);
+  int32x4_t t105_0 = vmlal_laneq_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 2);
+  int32x4_t t105_1 = vmlal_high_laneq_s16(t103_1, vreinterpretq_s16_u16(pixels5), taps, 2);
+  uint32x4_t t107_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t107_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_1), pixels6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t109_0 = vmlal_laneq_u16(t107_0, vget_low_u16(pixels7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t109_1 = vmlal_high_laneq_u16(t107_1, pixels7, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t111_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 5);
+  int32x4_t t111_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_1),
+      vreinterpretq_s16_u16(pixels7_2), taps, 5);
+  int32x4_t t113_0 = vmlal_laneq_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      6);
+  int32x4_t t113_1 = vmlal_high_laneq_s16(t111_1, vreinterpretq_s16_u16(pixels7_3), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0, t115_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
   uint16x8_t t122 = vrhaddq_u16(t120, out_4);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], t122);
-  int32x4_t t124_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t18);
-  int32x4_t t124_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4), (int16_t)t18);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)),
-      (int16_t)t20);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels5), (int16_t)t20);
-  int32x4_t t128_0 = vmlal_n_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-      (int16_t)t24);
-  int32x4_t t128_1 = vmlal_high_n_s16(t126_1, vreinterpretq_s16_u16(pixels6), (int16_t)t24);
-  uint32x4_t t130_0 = vmlal_n_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(pixels7),
-      (uint16_t)t28);
-  uint32x4_t t130_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t128_1), pixels7, (uint16_t)t28);
-  uint32x4_t t132_0 = vmlal_n_u16(t130_0, vget_low_u16(pixels7_2), (uint16_t)t32);
-  uint32x4_t t132_1 = vmlal_high_n_u16(t130_1, pixels7_2, (uint16_t)t32);
-  int32x4_t t134_0 = vmlal_n_s16(vreinterpretq_s32_u32(t132_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), (int16_t)t36);
-  int32x4_t t134_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t132_1),
-      vreinterpretq_s16_u16(pixels7_3), (int16_t)t36);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t40);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t40);
+  int32x4_t t124_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 0);
+  int32x4_t t124_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4), taps, 0);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 1);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels5), taps, 1);
+  int32x4_t t128_0 = vmlal_laneq_s16(t126_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 2);
+  int32x4_t t128_1 = vmlal_high_laneq_s16(t126_1, vreinterpretq_s16_u16(pixels6), taps, 2);
+  uint32x4_t t130_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t128_0), vget_low_u16(pixels7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t130_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t128_1), pixels7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t132_0 = vmlal_laneq_u16(t130_0, vget_low_u16(pixels7_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t132_1 = vmlal_high_laneq_u16(t130_1, pixels7_2, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t134_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t132_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 5);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t132_1),
+      vreinterpretq_s16_u16(pixels7_3), taps, 5);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      6);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7_4), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-  int32x4_t t138_0 = vmlal_n_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t138_1 = vmlal_high_n_s16(t136_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t138_0 = vmlal_laneq_s16(t136_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t138_1 = vmlal_high_laneq_s16(t136_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
   uint16x8_t out_5 = vminq_u16(value_sat_5, t5);
   uint16x8_t t143 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
   uint16x8_t t145 = vrhaddq_u16(t143, out_5);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], t145);
-  int32x4_t t147_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t18);
-  int32x4_t t147_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5), (int16_t)t18);
-  int32x4_t t149_0 = vmlal_n_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-      (int16_t)t20);
-  int32x4_t t149_1 = vmlal_high_n_s16(t147_1, vreinterpretq_s16_u16(pixels6), (int16_t)t20);
-  int32x4_t t151_0 = vmlal_n_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-      (int16_t)t24);
-  int32x4_t t151_1 = vmlal_high_n_s16(t149_1, vreinterpretq_s16_u16(pixels7), (int16_t)t24);
-  uint32x4_t t153_0 = vmlal_n_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(pixels7_2),
-      (uint16_t)t28);
-  uint32x4_t t153_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t151_1), pixels7_2, (uint16_t)t28);
-  uint32x4_t t155_0 = vmlal_n_u16(t153_0, vget_low_u16(pixels7_3), (uint16_t)t32);
-  uint32x4_t t155_1 = vmlal_high_n_u16(t153_1, pixels7_3, (uint16_t)t32);
-  int32x4_t t157_0 = vmlal_n_s16(vreinterpretq_s32_u32(t155_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), (int16_t)t36);
-  int32x4_t t157_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t155_1),
-      vreinterpretq_s16_u16(pixels7_4), (int16_t)t36);
-  int32x4_t t159_0 = vmlal_n_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t40);
-  int32x4_t t159_1 = vmlal_high_n_s16(t157_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t40);
+  int32x4_t t147_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 0);
+  int32x4_t t147_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5), taps, 0);
+  int32x4_t t149_0 = vmlal_laneq_s16(t147_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 1);
+  int32x4_t t149_1 = vmlal_high_laneq_s16(t147_1, vreinterpretq_s16_u16(pixels6), taps, 1);
+  int32x4_t t151_0 = vmlal_laneq_s16(t149_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 2);
+  int32x4_t t151_1 = vmlal_high_laneq_s16(t149_1, vreinterpretq_s16_u16(pixels7), taps, 2);
+  uint32x4_t t153_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t151_0), vget_low_u16(pixels7_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t153_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t151_1), pixels7_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t155_0 = vmlal_laneq_u16(t153_0, vget_low_u16(pixels7_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t155_1 = vmlal_high_laneq_u16(t153_1, pixels7_3, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t157_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t155_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps, 5);
+  int32x4_t t157_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t155_1),
+      vreinterpretq_s16_u16(pixels7_4), taps, 5);
+  int32x4_t t159_0 = vmlal_laneq_s16(t157_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      6);
+  int32x4_t t159_1 = vmlal_high_laneq_s16(t157_1, vreinterpretq_s16_u16(pixels7_5), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-  int32x4_t t161_0 = vmlal_n_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t161_1 = vmlal_high_n_s16(t159_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t161_0 = vmlal_laneq_s16(t159_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t161_1 = vmlal_high_laneq_s16(t159_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
   uint16x8_t out_6 = vminq_u16(value_sat_6, t5);
   uint16x8_t t166 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
   uint16x8_t t168 = vrhaddq_u16(t166, out_6);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], t168);
-  int32x4_t t170_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t18);
-  int32x4_t t170_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6), (int16_t)t18);
-  int32x4_t t172_0 = vmlal_n_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-      (int16_t)t20);
-  int32x4_t t172_1 = vmlal_high_n_s16(t170_1, vreinterpretq_s16_u16(pixels7), (int16_t)t20);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t24);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t24);
-  uint32x4_t t176_0 = vmlal_n_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(pixels7_3),
-      (uint16_t)t28);
-  uint32x4_t t176_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t174_1), pixels7_3, (uint16_t)t28);
-  uint32x4_t t178_0 = vmlal_n_u16(t176_0, vget_low_u16(pixels7_4), (uint16_t)t32);
-  uint32x4_t t178_1 = vmlal_high_n_u16(t176_1, pixels7_4, (uint16_t)t32);
-  int32x4_t t180_0 = vmlal_n_s16(vreinterpretq_s32_u32(t178_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), (int16_t)t36);
-  int32x4_t t180_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t178_1),
-      vreinterpretq_s16_u16(pixels7_5), (int16_t)t36);
-  int32x4_t t182_0 = vmlal_n_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t40);
-  int32x4_t t182_1 = vmlal_high_n_s16(t180_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t40);
+  int32x4_t t170_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 0);
+  int32x4_t t170_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6), taps, 0);
+  int32x4_t t172_0 = vmlal_laneq_s16(t170_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 1);
+  int32x4_t t172_1 = vmlal_high_laneq_s16(t170_1, vreinterpretq_s16_u16(pixels7), taps, 1);
+  int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps,
+      2);
+  int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(pixels7_2), taps, 2);
+  uint32x4_t t176_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t174_0), vget_low_u16(pixels7_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t176_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t174_1), pixels7_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_0 = vmlal_laneq_u16(t176_0, vget_low_u16(pixels7_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t178_1 = vmlal_high_laneq_u16(t176_1, pixels7_4, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t180_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t178_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps, 5);
+  int32x4_t t180_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t178_1),
+      vreinterpretq_s16_u16(pixels7_5), taps, 5);
+  int32x4_t t182_0 = vmlal_laneq_s16(t180_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      6);
+  int32x4_t t182_1 = vmlal_high_laneq_s16(t180_1, vreinterpretq_s16_u16(pixels7_6), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
   uint16x8_t out_7 = vminq_u16(value_sat_7, t5);
   uint16x8_t t189 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
   uint16x8_t t191 = vrhaddq_u16(t189, out_7);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], t191);
-  int32x4_t t193_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t18);
-  int32x4_t t193_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7), (int16_t)t18);
-  int32x4_t t195_0 = vmlal_n_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t20);
-  int32x4_t t195_1 = vmlal_high_n_s16(t193_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
-  int32x4_t t197_0 = vmlal_n_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t24);
-  int32x4_t t197_1 = vmlal_high_n_s16(t195_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t24);
-  uint32x4_t t199_0 = vmlal_n_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(pixels7_4),
-      (uint16_t)t28);
-  uint32x4_t t199_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t197_1), pixels7_4, (uint16_t)t28);
-  uint32x4_t t201_0 = vmlal_n_u16(t199_0, vget_low_u16(pixels7_5), (uint16_t)t32);
-  uint32x4_t t201_1 = vmlal_high_n_u16(t199_1, pixels7_5, (uint16_t)t32);
-  int32x4_t t203_0 = vmlal_n_s16(vreinterpretq_s32_u32(t201_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), (int16_t)t36);
-  int32x4_t t203_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t201_1),
-      vreinterpretq_s16_u16(pixels7_6), (int16_t)t36);
-  int32x4_t t205_0 = vmlal_n_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t40);
-  int32x4_t t205_1 = vmlal_high_n_s16(t203_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t40);
+  int32x4_t t193_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 0);
+  int32x4_t t193_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7), taps, 0);
+  int32x4_t t195_0 = vmlal_laneq_s16(t193_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps,
+      1);
+  int32x4_t t195_1 = vmlal_high_laneq_s16(t193_1, vreinterpretq_s16_u16(pixels7_2), taps, 1);
+  int32x4_t t197_0 = vmlal_laneq_s16(t195_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      2);
+  int32x4_t t197_1 = vmlal_high_laneq_s16(t195_1, vreinterpretq_s16_u16(pixels7_3), taps, 2);
+  uint32x4_t t199_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t197_0), vget_low_u16(pixels7_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t199_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t197_1), pixels7_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t201_0 = vmlal_laneq_u16(t199_0, vget_low_u16(pixels7_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t201_1 = vmlal_high_laneq_u16(t199_1, pixels7_5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t203_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t201_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps, 5);
+  int32x4_t t203_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t201_1),
+      vreinterpretq_s16_u16(pixels7_6), taps, 5);
+  int32x4_t t205_0 = vmlal_laneq_s16(t203_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      6);
+  int32x4_t t205_1 = vmlal_high_laneq_s16(t203_1, vreinterpretq_s16_u16(pixels7_7), taps, 6);
   uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-  int32x4_t t207_0 = vmlal_n_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t207_1 = vmlal_high_n_s16(t205_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t207_0 = vmlal_laneq_s16(t205_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)), taps,
+      7);
+  int32x4_t t207_1 = vmlal_high_laneq_s16(t205_1, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
   uint16x8_t out_8 = vminq_u16(value_sat_8, t5);
   uint16x8_t t212 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
@@ -395,7 +391,7 @@ void daedalus_vp9_mc_8v_avg_high__neon_rows8(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 75d8785ebaf82e4c
+ * Class rows4 (4 <= rows <= 4), input hash 1e327cfd1be16b46
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -414,41 +410,35 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
@@ -456,83 +446,82 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows4(uint16_t *dst, ptrdif
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
   vst1q_u16(&((uint16_t *)(dst))[0], t53);
-  int32x4_t t55_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t18);
-  int32x4_t t55_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1), (int16_t)t18);
-  int32x4_t t57_0 = vmlal_n_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t20);
-  int32x4_t t57_1 = vmlal_high_n_s16(t55_1, vreinterpretq_s16_u16(pixels2), (int16_t)t20);
-  int32x4_t t59_0 = vmlal_n_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t24);
-  int32x4_t t59_1 = vmlal_high_n_s16(t57_1, vreinterpretq_s16_u16(pixels3), (int16_t)t24);
-  uint32x4_t t61_0 = vmlal_n_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4),
-      (uint16_t)t28);
-  uint32x4_t t61_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t59_1), pixels4, (uint16_t)t28);
-  uint32x4_t t63_0 = vmlal_n_u16(t61_0, vget_low_u16(pixels5), (uint16_t)t32);
-  uint32x4_t t63_1 = vmlal_high_n_u16(t61_1, pixels5, (uint16_t)t32);
-  int32x4_t t65_0 = vmlal_n_s16(vreinterpretq_s32_u32(t63_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t36);
-  int32x4_t t65_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t63_1), vreinterpretq_s16_u16(pixels6),
-      (int16_t)t36);
-  int32x4_t t67_0 = vmlal_n_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t40);
-  int32x4_t t67_1 = vmlal_high_n_s16(t65_1, vreinterpretq_s16_u16(pixels7), (int16_t)t40);
+  int32x4_t t55_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
+  int32x4_t t55_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1), taps, 0);
+  int32x4_t t57_0 = vmlal_laneq_s16(t55_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 1);
+  int32x4_t t57_1 = vmlal_high_laneq_s16(t55_1, vreinterpretq_s16_u16(pixels2), taps, 1);
+  int32x4_t t59_0 = vmlal_laneq_s16(t57_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 2);
+  int32x4_t t59_1 = vmlal_high_laneq_s16(t57_1, vreinterpretq_s16_u16(pixels3), taps, 2);
+  uint32x4_t t61_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t59_0), vget_low_u16(pixels4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t61_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t59_1), pixels4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t63_0 = vmlal_laneq_u16(t61_0, vget_low_u16(pixels5), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t63_1 = vmlal_high_laneq_u16(t61_1, pixels5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t65_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t63_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 5);
+  int32x4_t t65_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t63_1),
+      vreinterpretq_s16_u16(pixels6), taps, 5);
+  int32x4_t t67_0 = vmlal_laneq_s16(t65_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 6);
+  int32x4_t t67_1 = vmlal_high_laneq_s16(t65_1, vreinterpretq_s16_u16(pixels7), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  int32x4_t t69_0 = vmlal_n_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t69_1 = vmlal_high_n_s16(t67_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t69_0 = vmlal_laneq_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t69_1 = vmlal_high_laneq_s16(t67_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0, t69_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
   uint16x8_t t76 = vrhaddq_u16(t74, out_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], t76);
-  int32x4_t t78_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t18);
-  int32x4_t t78_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2), (int16_t)t18);
-  int32x4_t t80_0 = vmlal_n_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t20);
-  int32x4_t t80_1 = vmlal_high_n_s16(t78_1, vreinterpretq_s16_u16(pixels3), (int16_t)t20);
-  int32x4_t t82_0 = vmlal_n_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t24);
-  int32x4_t t82_1 = vmlal_high_n_s16(t80_1, vreinterpretq_s16_u16(pixels4), (int16_t)t24);
-  uint32x4_t t84_0 = vmlal_n_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5),
-      (uint16_t)t28);
-  uint32x4_t t84_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t82_1), pixels5, (uint16_t)t28);
-  uint32x4_t t86_0 = vmlal_n_u16(t84_0, vget_low_u16(pixels6), (uint16_t)t32);
-  uint32x4_t t86_1 = vmlal_high_n_u16(t84_1, pixels6, (uint16_t)t32);
-  int32x4_t t88_0 = vmlal_n_s16(vreinterpretq_s32_u32(t86_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t36);
-  int32x4_t t88_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t86_1), vreinterpretq_s16_u16(pixels7),
-      (int16_t)t36);
-  int32x4_t t90_0 = vmlal_n_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t40);
-  int32x4_t t90_1 = vmlal_high_n_s16(t88_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t40);
+  int32x4_t t78_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 0);
+  int32x4_t t78_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2), taps, 0);
+  int32x4_t t80_0 = vmlal_laneq_s16(t78_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 1);
+  int32x4_t t80_1 = vmlal_high_laneq_s16(t78_1, vreinterpretq_s16_u16(pixels3), taps, 1);
+  int32x4_t t82_0 = vmlal_laneq_s16(t80_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 2);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(t80_1, vreinterpretq_s16_u16(pixels4), taps, 2);
+  uint32x4_t t84_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t82_0), vget_low_u16(pixels5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t84_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t82_1), pixels5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t86_0 = vmlal_laneq_u16(t84_0, vget_low_u16(pixels6), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t86_1 = vmlal_high_laneq_u16(t84_1, pixels6, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t88_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t86_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 5);
+  int32x4_t t88_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t86_1),
+      vreinterpretq_s16_u16(pixels7), taps, 5);
+  int32x4_t t90_0 = vmlal_laneq_s16(t88_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 6);
+  int32x4_t t90_1 = vmlal_high_laneq_s16(t88_1, vreinterpretq_s16_u16(pixels7_2), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  int32x4_t t92_0 = vmlal_n_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t92_1 = vmlal_high_n_s16(t90_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t92_0 = vmlal_laneq_s16(t90_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 7);
+  int32x4_t t92_1 = vmlal_high_laneq_s16(t90_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0, t92_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
   uint16x8_t t99 = vrhaddq_u16(t97, out_3);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], t99);
-  int32x4_t t101_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t18);
-  int32x4_t t101_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3), (int16_t)t18);
-  int32x4_t t103_0 = vmlal_n_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)),
-      (int16_t)t20);
-  int32x4_t t103_1 = vmlal_high_n_s16(t101_1, vreinterpretq_s16_u16(pixels4), (int16_t)t20);
-  int32x4_t t105_0 = vmlal_n_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)),
-      (int16_t)t24);
-  int32x4_t t105_1 = vmlal_high_n_s16(t103_1, vreinterpretq_s16_u16(pixels5), (int16_t)t24);
-  uint32x4_t t107_0 = vmlal_n_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6),
-      (uint16_t)t28);
-  uint32x4_t t107_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t105_1), pixels6, (uint16_t)t28);
-  uint32x4_t t109_0 = vmlal_n_u16(t107_0, vget_low_u16(pixels7), (uint16_t)t32);
-  uint32x4_t t109_1 = vmlal_high_n_u16(t107_1, pixels7, (uint16_t)t32);
-  int32x4_t t111_0 = vmlal_n_s16(vreinterpretq_s32_u32(t109_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), (int16_t)t36);
-  int32x4_t t111_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t109_1),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t36);
-  int32x4_t t113_0 = vmlal_n_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t40);
-  int32x4_t t113_1 = vmlal_high_n_s16(t111_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t40);
+  int32x4_t t101_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 0);
+  int32x4_t t101_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3), taps, 0);
+  int32x4_t t103_0 = vmlal_laneq_s16(t101_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 1);
+  int32x4_t t103_1 = vmlal_high_laneq_s16(t101_1, vreinterpretq_s16_u16(pixels4), taps, 1);
+  int32x4_t t105_0 = vmlal_laneq_s16(t103_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 2);
+  int32x4_t t105_1 = vmlal_high_laneq_s16(t103_1, vreinterpretq_s16_u16(pixels5), taps, 2);
+  uint32x4_t t107_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t105_0), vget_low_u16(pixels6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t107_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t105_1), pixels6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t109_0 = vmlal_laneq_u16(t107_0, vget_low_u16(pixels7), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t109_1 = vmlal_high_laneq_u16(t107_1, pixels7, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t111_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t109_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 5);
+  int32x4_t t111_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t109_1),
+      vreinterpretq_s16_u16(pixels7_2), taps, 5);
+  int32x4_t t113_0 = vmlal_laneq_s16(t111_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      6);
+  int32x4_t t113_1 = vmlal_high_laneq_s16(t111_1, vreinterpretq_s16_u16(pixels7_3), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  int32x4_t t115_0 = vmlal_n_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t115_1 = vmlal_high_n_s16(t113_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t115_0 = vmlal_laneq_s16(t113_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t115_1 = vmlal_high_laneq_s16(t113_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0, t115_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
@@ -574,7 +563,7 @@ void daedalus_vp9_mc_8v_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash a036928fe87abe81
+ * Class full, input hash 5eb63d152bfaca8b
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -584,55 +573,48 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_full(uint16_t *dst, ptrdiff
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
       uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[0]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps,
+          1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1), taps, 1);
       uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[0]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps,
+          2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2), taps, 2);
       uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[0]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps),
+          4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[0]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5), taps, 5);
       uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[0]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps,
+          6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6), taps, 6);
       uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[0]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps,
+          7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

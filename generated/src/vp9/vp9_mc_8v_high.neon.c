@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 2cedcbb064574037
+ * Class rows8 (8 <= rows <= 8), input hash 636302978e41eda9
  */
 static inline void one_item_vp9_mc_8v_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -109,225 +109,222 @@ static inline void one_item_vp9_mc_8v_high__neon_rows8(uint16_t *dst, ptrdiff_t 
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
-  int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t18);
-  int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1), (int16_t)t18);
-  int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t20);
-  int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(pixels2), (int16_t)t20);
-  int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t24);
-  int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(pixels3), (int16_t)t24);
-  uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4),
-      (uint16_t)t28);
-  uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), pixels4, (uint16_t)t28);
-  uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(pixels5), (uint16_t)t32);
-  uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, pixels5, (uint16_t)t32);
-  int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t36);
-  int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(pixels6),
-      (int16_t)t36);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t40);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels7), (int16_t)t40);
+  int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
+  int32x4_t t52_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1), taps, 0);
+  int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 1);
+  int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, vreinterpretq_s16_u16(pixels2), taps, 1);
+  int32x4_t t56_0 = vmlal_laneq_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 2);
+  int32x4_t t56_1 = vmlal_high_laneq_s16(t54_1, vreinterpretq_s16_u16(pixels3), taps, 2);
+  uint32x4_t t58_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t58_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_1), pixels4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t60_0 = vmlal_laneq_u16(t58_0, vget_low_u16(pixels5), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t60_1 = vmlal_high_laneq_u16(t58_1, pixels5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t62_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 5);
+  int32x4_t t62_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_1),
+      vreinterpretq_s16_u16(pixels6), taps, 5);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 6);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels7), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
-  int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t18);
-  int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2), (int16_t)t18);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t20);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels3), (int16_t)t20);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t24);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels4), (int16_t)t24);
-  uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5),
-      (uint16_t)t28);
-  uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), pixels5, (uint16_t)t28);
-  uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(pixels6), (uint16_t)t32);
-  uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, pixels6, (uint16_t)t32);
-  int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t36);
-  int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(pixels7),
-      (int16_t)t36);
-  int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t40);
-  int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t40);
+  int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 0);
+  int32x4_t t72_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2), taps, 0);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 1);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels3), taps, 1);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 2);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels4), taps, 2);
+  uint32x4_t t78_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t78_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_1), pixels5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t80_0 = vmlal_laneq_u16(t78_0, vget_low_u16(pixels6), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t80_1 = vmlal_high_laneq_u16(t78_1, pixels6, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t82_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 5);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_1),
+      vreinterpretq_s16_u16(pixels7), taps, 5);
+  int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 6);
+  int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, vreinterpretq_s16_u16(pixels7_2), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  int32x4_t t86_0 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t86_1 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t86_0 = vmlal_laneq_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 7);
+  int32x4_t t86_1 = vmlal_high_laneq_s16(t84_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0, t86_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3), (int16_t)t18);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels4), (int16_t)t20);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels5), (int16_t)t24);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels6, (uint16_t)t28);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels7), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels7, (uint16_t)t32);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t36);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t40);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3), taps, 0);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels4), taps, 1);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels5), taps, 2);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels7), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels7, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels7_2), taps, 5);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels7_3), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
-  int32x4_t t112_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t18);
-  int32x4_t t112_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels4), (int16_t)t18);
-  int32x4_t t114_0 = vmlal_n_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)),
-      (int16_t)t20);
-  int32x4_t t114_1 = vmlal_high_n_s16(t112_1, vreinterpretq_s16_u16(pixels5), (int16_t)t20);
-  int32x4_t t116_0 = vmlal_n_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-      (int16_t)t24);
-  int32x4_t t116_1 = vmlal_high_n_s16(t114_1, vreinterpretq_s16_u16(pixels6), (int16_t)t24);
-  uint32x4_t t118_0 = vmlal_n_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(pixels7),
-      (uint16_t)t28);
-  uint32x4_t t118_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t116_1), pixels7, (uint16_t)t28);
-  uint32x4_t t120_0 = vmlal_n_u16(t118_0, vget_low_u16(pixels7_2), (uint16_t)t32);
-  uint32x4_t t120_1 = vmlal_high_n_u16(t118_1, pixels7_2, (uint16_t)t32);
-  int32x4_t t122_0 = vmlal_n_s16(vreinterpretq_s32_u32(t120_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), (int16_t)t36);
-  int32x4_t t122_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t120_1),
-      vreinterpretq_s16_u16(pixels7_3), (int16_t)t36);
-  int32x4_t t124_0 = vmlal_n_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t40);
-  int32x4_t t124_1 = vmlal_high_n_s16(t122_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t40);
+  int32x4_t t112_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 0);
+  int32x4_t t112_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels4), taps, 0);
+  int32x4_t t114_0 = vmlal_laneq_s16(t112_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 1);
+  int32x4_t t114_1 = vmlal_high_laneq_s16(t112_1, vreinterpretq_s16_u16(pixels5), taps, 1);
+  int32x4_t t116_0 = vmlal_laneq_s16(t114_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 2);
+  int32x4_t t116_1 = vmlal_high_laneq_s16(t114_1, vreinterpretq_s16_u16(pixels6), taps, 2);
+  uint32x4_t t118_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t116_0), vget_low_u16(pixels7),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t118_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t116_1), pixels7,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t120_0 = vmlal_laneq_u16(t118_0, vget_low_u16(pixels7_2), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t120_1 = vmlal_high_laneq_u16(t118_1, pixels7_2, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t122_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t120_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 5);
+  int32x4_t t122_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t120_1),
+      vreinterpretq_s16_u16(pixels7_3), taps, 5);
+  int32x4_t t124_0 = vmlal_laneq_s16(t122_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      6);
+  int32x4_t t124_1 = vmlal_high_laneq_s16(t122_1, vreinterpretq_s16_u16(pixels7_4), taps, 6);
   uint16x8_t pixels7_5 = vld1q_u16(&((const uint16_t *)(src_row8))[0]);
-  int32x4_t t126_0 = vmlal_n_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t44);
-  int32x4_t t126_1 = vmlal_high_n_s16(t124_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t44);
+  int32x4_t t126_0 = vmlal_laneq_s16(t124_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      7);
+  int32x4_t t126_1 = vmlal_high_laneq_s16(t124_1, vreinterpretq_s16_u16(pixels7_5), taps, 7);
   uint16x8_t value_sat_5 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
   uint16x8_t out_5 = vminq_u16(value_sat_5, t5);
   vst1q_u16(&((uint16_t *)(dst_row4))[0], out_5);
-  int32x4_t t132_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t18);
-  int32x4_t t132_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels5), (int16_t)t18);
-  int32x4_t t134_0 = vmlal_n_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-      (int16_t)t20);
-  int32x4_t t134_1 = vmlal_high_n_s16(t132_1, vreinterpretq_s16_u16(pixels6), (int16_t)t20);
-  int32x4_t t136_0 = vmlal_n_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-      (int16_t)t24);
-  int32x4_t t136_1 = vmlal_high_n_s16(t134_1, vreinterpretq_s16_u16(pixels7), (int16_t)t24);
-  uint32x4_t t138_0 = vmlal_n_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(pixels7_2),
-      (uint16_t)t28);
-  uint32x4_t t138_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t136_1), pixels7_2, (uint16_t)t28);
-  uint32x4_t t140_0 = vmlal_n_u16(t138_0, vget_low_u16(pixels7_3), (uint16_t)t32);
-  uint32x4_t t140_1 = vmlal_high_n_u16(t138_1, pixels7_3, (uint16_t)t32);
-  int32x4_t t142_0 = vmlal_n_s16(vreinterpretq_s32_u32(t140_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), (int16_t)t36);
-  int32x4_t t142_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t140_1),
-      vreinterpretq_s16_u16(pixels7_4), (int16_t)t36);
-  int32x4_t t144_0 = vmlal_n_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)),
-      (int16_t)t40);
-  int32x4_t t144_1 = vmlal_high_n_s16(t142_1, vreinterpretq_s16_u16(pixels7_5), (int16_t)t40);
+  int32x4_t t132_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 0);
+  int32x4_t t132_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels5), taps, 0);
+  int32x4_t t134_0 = vmlal_laneq_s16(t132_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 1);
+  int32x4_t t134_1 = vmlal_high_laneq_s16(t132_1, vreinterpretq_s16_u16(pixels6), taps, 1);
+  int32x4_t t136_0 = vmlal_laneq_s16(t134_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 2);
+  int32x4_t t136_1 = vmlal_high_laneq_s16(t134_1, vreinterpretq_s16_u16(pixels7), taps, 2);
+  uint32x4_t t138_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t136_0), vget_low_u16(pixels7_2),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t138_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t136_1), pixels7_2,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t140_0 = vmlal_laneq_u16(t138_0, vget_low_u16(pixels7_3), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t140_1 = vmlal_high_laneq_u16(t138_1, pixels7_3, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t142_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t140_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps, 5);
+  int32x4_t t142_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t140_1),
+      vreinterpretq_s16_u16(pixels7_4), taps, 5);
+  int32x4_t t144_0 = vmlal_laneq_s16(t142_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps,
+      6);
+  int32x4_t t144_1 = vmlal_high_laneq_s16(t142_1, vreinterpretq_s16_u16(pixels7_5), taps, 6);
   uint16x8_t pixels7_6 = vld1q_u16(&((const uint16_t *)(src_row9))[0]);
-  int32x4_t t146_0 = vmlal_n_s16(t144_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t44);
-  int32x4_t t146_1 = vmlal_high_n_s16(t144_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t44);
+  int32x4_t t146_0 = vmlal_laneq_s16(t144_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      7);
+  int32x4_t t146_1 = vmlal_high_laneq_s16(t144_1, vreinterpretq_s16_u16(pixels7_6), taps, 7);
   uint16x8_t value_sat_6 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0, t146_1, 7);
   uint16x8_t out_6 = vminq_u16(value_sat_6, t5);
   vst1q_u16(&((uint16_t *)(dst_row5))[0], out_6);
-  int32x4_t t152_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t18);
-  int32x4_t t152_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels6), (int16_t)t18);
-  int32x4_t t154_0 = vmlal_n_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-      (int16_t)t20);
-  int32x4_t t154_1 = vmlal_high_n_s16(t152_1, vreinterpretq_s16_u16(pixels7), (int16_t)t20);
-  int32x4_t t156_0 = vmlal_n_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t24);
-  int32x4_t t156_1 = vmlal_high_n_s16(t154_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t24);
-  uint32x4_t t158_0 = vmlal_n_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels7_3),
-      (uint16_t)t28);
-  uint32x4_t t158_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t156_1), pixels7_3, (uint16_t)t28);
-  uint32x4_t t160_0 = vmlal_n_u16(t158_0, vget_low_u16(pixels7_4), (uint16_t)t32);
-  uint32x4_t t160_1 = vmlal_high_n_u16(t158_1, pixels7_4, (uint16_t)t32);
-  int32x4_t t162_0 = vmlal_n_s16(vreinterpretq_s32_u32(t160_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), (int16_t)t36);
-  int32x4_t t162_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t160_1),
-      vreinterpretq_s16_u16(pixels7_5), (int16_t)t36);
-  int32x4_t t164_0 = vmlal_n_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)),
-      (int16_t)t40);
-  int32x4_t t164_1 = vmlal_high_n_s16(t162_1, vreinterpretq_s16_u16(pixels7_6), (int16_t)t40);
+  int32x4_t t152_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 0);
+  int32x4_t t152_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels6), taps, 0);
+  int32x4_t t154_0 = vmlal_laneq_s16(t152_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 1);
+  int32x4_t t154_1 = vmlal_high_laneq_s16(t152_1, vreinterpretq_s16_u16(pixels7), taps, 1);
+  int32x4_t t156_0 = vmlal_laneq_s16(t154_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps,
+      2);
+  int32x4_t t156_1 = vmlal_high_laneq_s16(t154_1, vreinterpretq_s16_u16(pixels7_2), taps, 2);
+  uint32x4_t t158_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t156_0), vget_low_u16(pixels7_3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t158_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t156_1), pixels7_3,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t160_0 = vmlal_laneq_u16(t158_0, vget_low_u16(pixels7_4), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t160_1 = vmlal_high_laneq_u16(t158_1, pixels7_4, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t162_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t160_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_5)), taps, 5);
+  int32x4_t t162_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t160_1),
+      vreinterpretq_s16_u16(pixels7_5), taps, 5);
+  int32x4_t t164_0 = vmlal_laneq_s16(t162_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps,
+      6);
+  int32x4_t t164_1 = vmlal_high_laneq_s16(t162_1, vreinterpretq_s16_u16(pixels7_6), taps, 6);
   uint16x8_t pixels7_7 = vld1q_u16(&((const uint16_t *)(src_row10))[0]);
-  int32x4_t t166_0 = vmlal_n_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t44);
-  int32x4_t t166_1 = vmlal_high_n_s16(t164_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t44);
+  int32x4_t t166_0 = vmlal_laneq_s16(t164_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      7);
+  int32x4_t t166_1 = vmlal_high_laneq_s16(t164_1, vreinterpretq_s16_u16(pixels7_7), taps, 7);
   uint16x8_t value_sat_7 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
   uint16x8_t out_7 = vminq_u16(value_sat_7, t5);
   vst1q_u16(&((uint16_t *)(dst_row6))[0], out_7);
-  int32x4_t t172_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t18);
-  int32x4_t t172_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels7), (int16_t)t18);
-  int32x4_t t174_0 = vmlal_n_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t20);
-  int32x4_t t174_1 = vmlal_high_n_s16(t172_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t20);
-  int32x4_t t176_0 = vmlal_n_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t24);
-  int32x4_t t176_1 = vmlal_high_n_s16(t174_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t24);
-  uint32x4_t t178_0 = vmlal_n_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(pixels7_4),
-      (uint16_t)t28);
-  uint32x4_t t178_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t176_1), pixels7_4, (uint16_t)t28);
-  uint32x4_t t180_0 = vmlal_n_u16(t178_0, vget_low_u16(pixels7_5), (uint16_t)t32);
-  uint32x4_t t180_1 = vmlal_high_n_u16(t178_1, pixels7_5, (uint16_t)t32);
-  int32x4_t t182_0 = vmlal_n_s16(vreinterpretq_s32_u32(t180_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), (int16_t)t36);
-  int32x4_t t182_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t180_1),
-      vreinterpretq_s16_u16(pixels7_6), (int16_t)t36);
-  int32x4_t t184_0 = vmlal_n_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)),
-      (int16_t)t40);
-  int32x4_t t184_1 = vmlal_high_n_s16(t182_1, vreinterpretq_s16_u16(pixels7_7), (int16_t)t40);
+  int32x4_t t172_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 0);
+  int32x4_t t172_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels7), taps, 0);
+  int32x4_t t174_0 = vmlal_laneq_s16(t172_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps,
+      1);
+  int32x4_t t174_1 = vmlal_high_laneq_s16(t172_1, vreinterpretq_s16_u16(pixels7_2), taps, 1);
+  int32x4_t t176_0 = vmlal_laneq_s16(t174_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      2);
+  int32x4_t t176_1 = vmlal_high_laneq_s16(t174_1, vreinterpretq_s16_u16(pixels7_3), taps, 2);
+  uint32x4_t t178_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t176_0), vget_low_u16(pixels7_4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t178_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t176_1), pixels7_4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t180_0 = vmlal_laneq_u16(t178_0, vget_low_u16(pixels7_5), vreinterpretq_u16_s16(taps),
+      4);
+  uint32x4_t t180_1 = vmlal_high_laneq_u16(t178_1, pixels7_5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t182_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t180_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_6)), taps, 5);
+  int32x4_t t182_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t180_1),
+      vreinterpretq_s16_u16(pixels7_6), taps, 5);
+  int32x4_t t184_0 = vmlal_laneq_s16(t182_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_7)), taps,
+      6);
+  int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(pixels7_7), taps, 6);
   uint16x8_t pixels7_8 = vld1q_u16(&((const uint16_t *)(src_row11))[0]);
-  int32x4_t t186_0 = vmlal_n_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)),
-      (int16_t)t44);
-  int32x4_t t186_1 = vmlal_high_n_s16(t184_1, vreinterpretq_s16_u16(pixels7_8), (int16_t)t44);
+  int32x4_t t186_0 = vmlal_laneq_s16(t184_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_8)), taps,
+      7);
+  int32x4_t t186_1 = vmlal_high_laneq_s16(t184_1, vreinterpretq_s16_u16(pixels7_8), taps, 7);
   uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
   uint16x8_t out_8 = vminq_u16(value_sat_8, t5);
   vst1q_u16(&((uint16_t *)(dst_row7))[0], out_8);
@@ -377,7 +374,7 @@ void daedalus_vp9_mc_8v_high__neon_rows8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash c5ab322ada954f2f
+ * Class rows4 (4 <= rows <= 4), input hash 70e3e9a0a4c3dccc
  */
 static inline void one_item_vp9_mc_8v_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -396,117 +393,111 @@ static inline void one_item_vp9_mc_8v_high__neon_rows4(uint16_t *dst, ptrdiff_t 
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
   int32_t t16 = (filter * 16) + my;
-  int32_t t18 = taps_table[daedalus_clip(t16, 0, 63)][0];
-  int32_t t20 = taps_table[daedalus_clip(t16, 0, 63)][1];
-  int32_t t24 = taps_table[daedalus_clip(t16, 0, 63)][2];
-  int32_t t28 = taps_table[daedalus_clip(t16, 0, 63)][3];
-  int32_t t32 = taps_table[daedalus_clip(t16, 0, 63)][4];
-  int32_t t36 = taps_table[daedalus_clip(t16, 0, 63)][5];
-  int32_t t40 = taps_table[daedalus_clip(t16, 0, 63)][6];
-  int32_t t44 = taps_table[daedalus_clip(t16, 0, 63)][7];
+  int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t16, 0, 63)][0]);
   uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)(src_above3))[0]);
-  int32x4_t t19_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), (int16_t)t18);
-  int32x4_t t19_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0), (int16_t)t18);
+  int32x4_t t19_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+  int32x4_t t19_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
   uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)(src_above2))[0]);
-  int32x4_t t22_0 = vmlal_n_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t20);
-  int32x4_t t22_1 = vmlal_high_n_s16(t19_1, vreinterpretq_s16_u16(pixels1), (int16_t)t20);
+  int32x4_t t22_0 = vmlal_laneq_s16(t19_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 1);
+  int32x4_t t22_1 = vmlal_high_laneq_s16(t19_1, vreinterpretq_s16_u16(pixels1), taps, 1);
   uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)(src_above1))[0]);
-  int32x4_t t26_0 = vmlal_n_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t24);
-  int32x4_t t26_1 = vmlal_high_n_s16(t22_1, vreinterpretq_s16_u16(pixels2), (int16_t)t24);
+  int32x4_t t26_0 = vmlal_laneq_s16(t22_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 2);
+  int32x4_t t26_1 = vmlal_high_laneq_s16(t22_1, vreinterpretq_s16_u16(pixels2), taps, 2);
   uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)(src))[0]);
-  uint32x4_t t30_0 = vmlal_n_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
-      (uint16_t)t28);
-  uint32x4_t t30_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t26_1), pixels3, (uint16_t)t28);
+  uint32x4_t t30_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t26_0), vget_low_u16(pixels3),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t30_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t26_1), pixels3,
+      vreinterpretq_u16_s16(taps), 3);
   uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)(src_row1))[0]);
-  uint32x4_t t34_0 = vmlal_n_u16(t30_0, vget_low_u16(pixels4), (uint16_t)t32);
-  uint32x4_t t34_1 = vmlal_high_n_u16(t30_1, pixels4, (uint16_t)t32);
+  uint32x4_t t34_0 = vmlal_laneq_u16(t30_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t34_1 = vmlal_high_laneq_u16(t30_1, pixels4, vreinterpretq_u16_s16(taps), 4);
   uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)(src_row2))[0]);
-  int32x4_t t38_0 = vmlal_n_s16(vreinterpretq_s32_u32(t34_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t36);
-  int32x4_t t38_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t34_1), vreinterpretq_s16_u16(pixels5),
-      (int16_t)t36);
+  int32x4_t t38_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t34_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+  int32x4_t t38_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t34_1),
+      vreinterpretq_s16_u16(pixels5), taps, 5);
   uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)(src_row3))[0]);
-  int32x4_t t42_0 = vmlal_n_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t40);
-  int32x4_t t42_1 = vmlal_high_n_s16(t38_1, vreinterpretq_s16_u16(pixels6), (int16_t)t40);
+  int32x4_t t42_0 = vmlal_laneq_s16(t38_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 6);
+  int32x4_t t42_1 = vmlal_high_laneq_s16(t38_1, vreinterpretq_s16_u16(pixels6), taps, 6);
   uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)(src_row4))[0]);
-  int32x4_t t46_0 = vmlal_n_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t44);
-  int32x4_t t46_1 = vmlal_high_n_s16(t42_1, vreinterpretq_s16_u16(pixels7), (int16_t)t44);
+  int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
+  int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
       vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
-  int32x4_t t52_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), (int16_t)t18);
-  int32x4_t t52_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels1), (int16_t)t18);
-  int32x4_t t54_0 = vmlal_n_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t20);
-  int32x4_t t54_1 = vmlal_high_n_s16(t52_1, vreinterpretq_s16_u16(pixels2), (int16_t)t20);
-  int32x4_t t56_0 = vmlal_n_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t24);
-  int32x4_t t56_1 = vmlal_high_n_s16(t54_1, vreinterpretq_s16_u16(pixels3), (int16_t)t24);
-  uint32x4_t t58_0 = vmlal_n_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4),
-      (uint16_t)t28);
-  uint32x4_t t58_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t56_1), pixels4, (uint16_t)t28);
-  uint32x4_t t60_0 = vmlal_n_u16(t58_0, vget_low_u16(pixels5), (uint16_t)t32);
-  uint32x4_t t60_1 = vmlal_high_n_u16(t58_1, pixels5, (uint16_t)t32);
-  int32x4_t t62_0 = vmlal_n_s16(vreinterpretq_s32_u32(t60_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels6)), (int16_t)t36);
-  int32x4_t t62_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t60_1), vreinterpretq_s16_u16(pixels6),
-      (int16_t)t36);
-  int32x4_t t64_0 = vmlal_n_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t40);
-  int32x4_t t64_1 = vmlal_high_n_s16(t62_1, vreinterpretq_s16_u16(pixels7), (int16_t)t40);
+  int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
+  int32x4_t t52_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels1), taps, 0);
+  int32x4_t t54_0 = vmlal_laneq_s16(t52_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 1);
+  int32x4_t t54_1 = vmlal_high_laneq_s16(t52_1, vreinterpretq_s16_u16(pixels2), taps, 1);
+  int32x4_t t56_0 = vmlal_laneq_s16(t54_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 2);
+  int32x4_t t56_1 = vmlal_high_laneq_s16(t54_1, vreinterpretq_s16_u16(pixels3), taps, 2);
+  uint32x4_t t58_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t56_0), vget_low_u16(pixels4),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t58_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t56_1), pixels4,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t60_0 = vmlal_laneq_u16(t58_0, vget_low_u16(pixels5), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t60_1 = vmlal_high_laneq_u16(t58_1, pixels5, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t62_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t60_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps, 5);
+  int32x4_t t62_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t60_1),
+      vreinterpretq_s16_u16(pixels6), taps, 5);
+  int32x4_t t64_0 = vmlal_laneq_s16(t62_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 6);
+  int32x4_t t64_1 = vmlal_high_laneq_s16(t62_1, vreinterpretq_s16_u16(pixels7), taps, 6);
   uint16x8_t pixels7_2 = vld1q_u16(&((const uint16_t *)(src_row5))[0]);
-  int32x4_t t66_0 = vmlal_n_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t44);
-  int32x4_t t66_1 = vmlal_high_n_s16(t64_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t44);
+  int32x4_t t66_0 = vmlal_laneq_s16(t64_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 7);
+  int32x4_t t66_1 = vmlal_high_laneq_s16(t64_1, vreinterpretq_s16_u16(pixels7_2), taps, 7);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
   uint16x8_t out_2 = vminq_u16(value_sat_2, t5);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
-  int32x4_t t72_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), (int16_t)t18);
-  int32x4_t t72_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels2), (int16_t)t18);
-  int32x4_t t74_0 = vmlal_n_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t20);
-  int32x4_t t74_1 = vmlal_high_n_s16(t72_1, vreinterpretq_s16_u16(pixels3), (int16_t)t20);
-  int32x4_t t76_0 = vmlal_n_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t24);
-  int32x4_t t76_1 = vmlal_high_n_s16(t74_1, vreinterpretq_s16_u16(pixels4), (int16_t)t24);
-  uint32x4_t t78_0 = vmlal_n_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5),
-      (uint16_t)t28);
-  uint32x4_t t78_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t76_1), pixels5, (uint16_t)t28);
-  uint32x4_t t80_0 = vmlal_n_u16(t78_0, vget_low_u16(pixels6), (uint16_t)t32);
-  uint32x4_t t80_1 = vmlal_high_n_u16(t78_1, pixels6, (uint16_t)t32);
-  int32x4_t t82_0 = vmlal_n_s16(vreinterpretq_s32_u32(t80_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7)), (int16_t)t36);
-  int32x4_t t82_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t80_1), vreinterpretq_s16_u16(pixels7),
-      (int16_t)t36);
-  int32x4_t t84_0 = vmlal_n_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)),
-      (int16_t)t40);
-  int32x4_t t84_1 = vmlal_high_n_s16(t82_1, vreinterpretq_s16_u16(pixels7_2), (int16_t)t40);
+  int32x4_t t72_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps, 0);
+  int32x4_t t72_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels2), taps, 0);
+  int32x4_t t74_0 = vmlal_laneq_s16(t72_0, vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 1);
+  int32x4_t t74_1 = vmlal_high_laneq_s16(t72_1, vreinterpretq_s16_u16(pixels3), taps, 1);
+  int32x4_t t76_0 = vmlal_laneq_s16(t74_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 2);
+  int32x4_t t76_1 = vmlal_high_laneq_s16(t74_1, vreinterpretq_s16_u16(pixels4), taps, 2);
+  uint32x4_t t78_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t76_0), vget_low_u16(pixels5),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t78_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t76_1), pixels5,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t80_0 = vmlal_laneq_u16(t78_0, vget_low_u16(pixels6), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t80_1 = vmlal_high_laneq_u16(t78_1, pixels6, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t82_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t80_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 5);
+  int32x4_t t82_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t80_1),
+      vreinterpretq_s16_u16(pixels7), taps, 5);
+  int32x4_t t84_0 = vmlal_laneq_s16(t82_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 6);
+  int32x4_t t84_1 = vmlal_high_laneq_s16(t82_1, vreinterpretq_s16_u16(pixels7_2), taps, 6);
   uint16x8_t pixels7_3 = vld1q_u16(&((const uint16_t *)(src_row6))[0]);
-  int32x4_t t86_0 = vmlal_n_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t44);
-  int32x4_t t86_1 = vmlal_high_n_s16(t84_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t44);
+  int32x4_t t86_0 = vmlal_laneq_s16(t84_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps, 7);
+  int32x4_t t86_1 = vmlal_high_laneq_s16(t84_1, vreinterpretq_s16_u16(pixels7_3), taps, 7);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0, t86_1, 7);
   uint16x8_t out_3 = vminq_u16(value_sat_3, t5);
   vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
-  int32x4_t t92_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), (int16_t)t18);
-  int32x4_t t92_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels3), (int16_t)t18);
-  int32x4_t t94_0 = vmlal_n_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), (int16_t)t20);
-  int32x4_t t94_1 = vmlal_high_n_s16(t92_1, vreinterpretq_s16_u16(pixels4), (int16_t)t20);
-  int32x4_t t96_0 = vmlal_n_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)t24);
-  int32x4_t t96_1 = vmlal_high_n_s16(t94_1, vreinterpretq_s16_u16(pixels5), (int16_t)t24);
-  uint32x4_t t98_0 = vmlal_n_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6),
-      (uint16_t)t28);
-  uint32x4_t t98_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t96_1), pixels6, (uint16_t)t28);
-  uint32x4_t t100_0 = vmlal_n_u16(t98_0, vget_low_u16(pixels7), (uint16_t)t32);
-  uint32x4_t t100_1 = vmlal_high_n_u16(t98_1, pixels7, (uint16_t)t32);
-  int32x4_t t102_0 = vmlal_n_s16(vreinterpretq_s32_u32(t100_0),
-      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), (int16_t)t36);
-  int32x4_t t102_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t100_1),
-      vreinterpretq_s16_u16(pixels7_2), (int16_t)t36);
-  int32x4_t t104_0 = vmlal_n_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)),
-      (int16_t)t40);
-  int32x4_t t104_1 = vmlal_high_n_s16(t102_1, vreinterpretq_s16_u16(pixels7_3), (int16_t)t40);
+  int32x4_t t92_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels3)), taps, 0);
+  int32x4_t t92_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels3), taps, 0);
+  int32x4_t t94_0 = vmlal_laneq_s16(t92_0, vget_low_s16(vreinterpretq_s16_u16(pixels4)), taps, 1);
+  int32x4_t t94_1 = vmlal_high_laneq_s16(t92_1, vreinterpretq_s16_u16(pixels4), taps, 1);
+  int32x4_t t96_0 = vmlal_laneq_s16(t94_0, vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 2);
+  int32x4_t t96_1 = vmlal_high_laneq_s16(t94_1, vreinterpretq_s16_u16(pixels5), taps, 2);
+  uint32x4_t t98_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t96_0), vget_low_u16(pixels6),
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t98_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t96_1), pixels6,
+      vreinterpretq_u16_s16(taps), 3);
+  uint32x4_t t100_0 = vmlal_laneq_u16(t98_0, vget_low_u16(pixels7), vreinterpretq_u16_s16(taps), 4);
+  uint32x4_t t100_1 = vmlal_high_laneq_u16(t98_1, pixels7, vreinterpretq_u16_s16(taps), 4);
+  int32x4_t t102_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t100_0),
+      vget_low_s16(vreinterpretq_s16_u16(pixels7_2)), taps, 5);
+  int32x4_t t102_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t100_1),
+      vreinterpretq_s16_u16(pixels7_2), taps, 5);
+  int32x4_t t104_0 = vmlal_laneq_s16(t102_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_3)), taps,
+      6);
+  int32x4_t t104_1 = vmlal_high_laneq_s16(t102_1, vreinterpretq_s16_u16(pixels7_3), taps, 6);
   uint16x8_t pixels7_4 = vld1q_u16(&((const uint16_t *)(src_row7))[0]);
-  int32x4_t t106_0 = vmlal_n_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)),
-      (int16_t)t44);
-  int32x4_t t106_1 = vmlal_high_n_s16(t104_1, vreinterpretq_s16_u16(pixels7_4), (int16_t)t44);
+  int32x4_t t106_0 = vmlal_laneq_s16(t104_0, vget_low_s16(vreinterpretq_s16_u16(pixels7_4)), taps,
+      7);
+  int32x4_t t106_1 = vmlal_high_laneq_s16(t104_1, vreinterpretq_s16_u16(pixels7_4), taps, 7);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
   uint16x8_t out_4 = vminq_u16(value_sat_4, t5);
   vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
@@ -546,7 +537,7 @@ void daedalus_vp9_mc_8v_high__neon_rows4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 37e3545b00c483f6
+ * Class full, input hash 54a6b6f691908499
  */
 static inline void one_item_vp9_mc_8v_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -556,55 +547,48 @@ static inline void one_item_vp9_mc_8v_high__neon_full(uint16_t *dst, ptrdiff_t d
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
     for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
       int32_t t17 = (filter * 16) + my;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t17, 0, 63)][0]);
       uint16x8_t pixels0 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[0]);
-      int32x4_t t20_0 = vmull_n_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
-      int32x4_t t20_1 = vmull_high_n_s16(vreinterpretq_s16_u16(pixels0),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][0]);
+      int32x4_t t20_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0)), taps, 0);
+      int32x4_t t20_1 = vmull_high_laneq_s16(vreinterpretq_s16_u16(pixels0), taps, 0);
       uint16x8_t pixels1 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 2) * src_stride))[0]);
-      int32x4_t t23_0 = vmlal_n_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
-      int32x4_t t23_1 = vmlal_high_n_s16(t20_1, vreinterpretq_s16_u16(pixels1),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][1]);
+      int32x4_t t23_0 = vmlal_laneq_s16(t20_0, vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps,
+          1);
+      int32x4_t t23_1 = vmlal_high_laneq_s16(t20_1, vreinterpretq_s16_u16(pixels1), taps, 1);
       uint16x8_t pixels2 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           (y - 1) * src_stride))[0]);
-      int32x4_t t27_0 = vmlal_n_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
-      int32x4_t t27_1 = vmlal_high_n_s16(t23_1, vreinterpretq_s16_u16(pixels2),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][2]);
+      int32x4_t t27_0 = vmlal_laneq_s16(t23_0, vget_low_s16(vreinterpretq_s16_u16(pixels2)), taps,
+          2);
+      int32x4_t t27_1 = vmlal_high_laneq_s16(t23_1, vreinterpretq_s16_u16(pixels2), taps, 2);
       uint16x8_t pixels3 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src +
           y * src_stride))[0]);
-      uint32x4_t t31_0 = vmlal_n_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
-      uint32x4_t t31_1 = vmlal_high_n_u16(vreinterpretq_u32_s32(t27_1), pixels3,
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][3]);
+      uint32x4_t t31_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t27_0), vget_low_u16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t31_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t27_1), pixels3,
+          vreinterpretq_u16_s16(taps), 3);
       uint16x8_t pixels4 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           1) * src_stride))[0]);
-      uint32x4_t t35_0 = vmlal_n_u16(t31_0, vget_low_u16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t17, 0, 63)][4]);
-      uint32x4_t t35_1 = vmlal_high_n_u16(t31_1, pixels4, (uint16_t)taps_table[daedalus_clip(t17,
-          0, 63)][4]);
+      uint32x4_t t35_0 = vmlal_laneq_u16(t31_0, vget_low_u16(pixels4), vreinterpretq_u16_s16(taps),
+          4);
+      uint32x4_t t35_1 = vmlal_high_laneq_u16(t31_1, pixels4, vreinterpretq_u16_s16(taps), 4);
       uint16x8_t pixels5 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           2) * src_stride))[0]);
-      int32x4_t t39_0 = vmlal_n_s16(vreinterpretq_s32_u32(t35_0),
-          vget_low_s16(vreinterpretq_s16_u16(pixels5)), (int16_t)taps_table[daedalus_clip(t17, 0,
-          63)][5]);
-      int32x4_t t39_1 = vmlal_high_n_s16(vreinterpretq_s32_u32(t35_1),
-          vreinterpretq_s16_u16(pixels5), (int16_t)taps_table[daedalus_clip(t17, 0, 63)][5]);
+      int32x4_t t39_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t35_0),
+          vget_low_s16(vreinterpretq_s16_u16(pixels5)), taps, 5);
+      int32x4_t t39_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t35_1),
+          vreinterpretq_s16_u16(pixels5), taps, 5);
       uint16x8_t pixels6 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           3) * src_stride))[0]);
-      int32x4_t t43_0 = vmlal_n_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
-      int32x4_t t43_1 = vmlal_high_n_s16(t39_1, vreinterpretq_s16_u16(pixels6),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][6]);
+      int32x4_t t43_0 = vmlal_laneq_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(pixels6)), taps,
+          6);
+      int32x4_t t43_1 = vmlal_high_laneq_s16(t39_1, vreinterpretq_s16_u16(pixels6), taps, 6);
       uint16x8_t pixels7 = vld1q_u16(&((const uint16_t *)((const uint8_t *)src + (y +
           4) * src_stride))[0]);
-      int32x4_t t47_0 = vmlal_n_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
-      int32x4_t t47_1 = vmlal_high_n_s16(t43_1, vreinterpretq_s16_u16(pixels7),
-          (int16_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
+      int32x4_t t47_0 = vmlal_laneq_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps,
+          7);
+      int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));

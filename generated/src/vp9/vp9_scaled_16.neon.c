@@ -12,6 +12,8 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
+#include <daedalus/neon_bytes.h>
+#include <daedalus/neon_order.h>
 
 static const int16_t taps_table[64][8] = {
   {0, 0, 0, 128, 0, 0, 0, 0},
@@ -80,12 +82,47 @@ static const int16_t taps_table[64][8] = {
   {0, 0, 0, 8, 120, 0, 0, 0}
 };
 
+static const int16_t taps_by_column_table[32][16] = {
+  {0, -3, -2, -2, -2, -2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0},
+  {0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0},
+  {0, -1, -2, -3, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1, 0},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3},
+  {0, 1, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 2, 1},
+  {0, 3, 5, 7, 9, 10, 10, 11, 11, 10, 9, 8, 6, 5, 3, 1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 32, 29, 26, 24, 21, 18, 16, 14, 12, 9, 7, 5, 4, 2, 1},
+  {0, -5, -10, -13, -16, -18, -19, -19, -19, -18, -16, -14, -11, -9, -6, -3},
+  {0, -7, -13, -17, -20, -23, -24, -24, -23, -21, -19, -16, -13, -10, -6, -3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {128, 64, 63, 63, 62, 60, 59, 57, 55, 53, 51, 49, 46, 43, 41, 38},
+  {128, 126, 122, 118, 112, 105, 97, 88, 78, 68, 58, 48, 37, 27, 18, 8},
+  {128, 127, 125, 121, 115, 108, 100, 90, 80, 70, 59, 48, 37, 27, 17, 8},
+  {128, 120, 112, 104, 96, 88, 80, 72, 64, 56, 48, 40, 32, 24, 16, 8},
+  {0, 38, 41, 43, 46, 49, 51, 53, 55, 57, 59, 60, 62, 63, 63, 64},
+  {0, 8, 18, 27, 37, 48, 58, 68, 78, 88, 97, 105, 112, 118, 122, 126},
+  {0, 8, 17, 27, 37, 48, 59, 70, 80, 90, 100, 108, 115, 121, 125, 127},
+  {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+  {0, 1, 2, 4, 5, 7, 9, 12, 14, 16, 18, 21, 24, 26, 29, 32},
+  {0, -3, -6, -9, -11, -14, -16, -18, -19, -19, -19, -18, -16, -13, -10, -5},
+  {0, -3, -6, -10, -13, -16, -19, -21, -23, -24, -24, -23, -20, -17, -13, -7},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1},
+  {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 1},
+  {0, 1, 3, 5, 6, 8, 9, 10, 11, 11, 10, 10, 9, 7, 5, 3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -2, -2, -2, -2, -3},
+  {0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
+  {0, 0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -3, -2, -1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+};
+
 /*
- * Class full, input hash 61a2845f590201f4
+ * Class bilinear (3 <= filter <= 3), input hash 53a6f6c6bc43bea9
  */
-static inline void one_item_vp9_scaled_16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
-    int32_t dy, int32_t rows) {
+static inline void one_item_vp9_scaled_16__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
   uint8_t mid[22][16];
   for (int i = 0; i < 22; i++) {
     for (int i_2 = 0; i_2 < 16; i_2++) {
@@ -97,403 +134,201 @@ static inline void one_item_vp9_scaled_16__neon_full(uint8_t *dst, ptrdiff_t dst
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint8x16_t dx_3 = vdupq_n_u8((uint8_t)(dx_2));
+    uint8x16_t t12 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+        14, 15}));
+    uint16x8_t t14_0 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t14_1 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t15_0 = vmlal_u8(t14_0, vget_low_u8(t12), vget_low_u8(dx_3));
+    uint16x8_t t15_1 = vmlal_high_u8(t14_1, t12, dx_3);
+    uint8x16_t t17 = vshrn_high_n_u16(vshrn_n_u16(t15_0, 4), t15_1, 4);
+    uint16x8_t place_0 = vandq_u16(t15_0, vdupq_n_u16(15));
+    uint16x8_t place_1 = vandq_u16(t15_1, vdupq_n_u16(15));
+    uint8x16x2_t t22_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[15]);
+    int16x8_t t22_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t22_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    int8x16_t t22 = vmovn_high_s16(vmovn_s16(t22_0), t22_1);
+    uint8x16x2_t t25_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
+    int16x8_t t25_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t25_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    int8x16_t t25 = vmovn_high_s16(vmovn_s16(t25_0), t25_1);
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      int32_t t16 = mx_2 >> 4;
+      uint8x16x2_t near3_table = vld1q_u8_x2((const uint8_t *)&src[(y - 3) * src_stride + t16]);
+      uint8x16_t near3 = vqtbl2q_u8(near3_table, t17);
+      uint8x16_t near4 = vqtbl2q_u8(near3_table, vsubq_u8(t17, vdupq_n_u8(255)));
+      uint16x8_t t23_0 = vmull_u8(vget_low_u8(near3), vget_low_u8(vreinterpretq_u8_s8(t22)));
+      uint16x8_t t23_1 = vmull_high_u8(near3, vreinterpretq_u8_s8(t22));
+      uint16x8_t t27_0 = vmlal_u8(t23_0, vget_low_u8(near4), vget_low_u8(vreinterpretq_u8_s8(t25)));
+      uint16x8_t t27_1 = vmlal_high_u8(t23_1, near4, vreinterpretq_u8_s8(t25));
+      uint8x16_t value = vrshrn_high_n_u16(vrshrn_n_u16(t27_0, 7), t27_1, 7);
+      vst1q_u8(&mid[y][0], value);
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15 = place + 48;
+      uint8x16_t t16_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
+      const ptrdiff_t mid_offset = 16*(ptrdiff_t)(t8 + 3);
+      uint8x16_t pixels3 = vld1q_u8(&(&mid[0][0])[mid_offset]);
+      uint16x8_t t17_0 = vmull_u8(vget_low_u8(pixels3), vget_low_u8(t16_2));
+      uint16x8_t t17_1 = vmull_high_u8(pixels3, t16_2);
+      uint8x16_t t18 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][4]));
+      const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t8 + 4);
+      uint8x16_t pixels4 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
+      uint16x8_t t20_0 = vmlal_u8(t17_0, vget_low_u8(pixels4), vget_low_u8(t18));
+      uint16x8_t t20_1 = vmlal_high_u8(t17_1, pixels4, t18);
+      uint8x16_t value_2 = vrshrn_high_n_u16(vrshrn_n_u16(t20_0, 7), t20_1, 7);
+      vst1q_u8(&dst[y * dst_stride], value_2);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_16__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_16__neon_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_16__neon_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_16_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_16__neon_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_16__neon_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_16_meta *meta = (const daedalus_vp9_scaled_16_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_16__neon_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 73559fcc7ed5e5ad
+ */
+static inline void one_item_vp9_scaled_16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  uint8_t mid[22][16];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 16; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..1, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 2; x++) {
       int32_t mx_2 = daedalus_clip(mx, 0, 15);
       int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint8x16_t dx_3 = vdupq_n_u8((uint8_t)(dx_2));
-      uint8x16_t t13 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-          14, 15}));
-      uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t t15_0 = vmlal_u8(mx_0, vget_low_u8(t13), vget_low_u8(dx_3));
-      uint16x8_t t15_1 = vmlal_high_u8(mx_1, t13, dx_3);
-      uint8x16_t t16 = vshrn_high_n_u16(vshrn_n_u16(t15_0, 4), t15_1, 4);
-      int8x16_t kminus3 = vdupq_n_s8((int8_t)(-3));
-      uint8x16_t t18 = vaddq_u8(t16, vreinterpretq_u8_s8(kminus3));
-      const uint8_t near0_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 0), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 1), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 2), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 3), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 4), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 5), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 6), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 7), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 8), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 9), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 10), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 11), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 12), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 13), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 14), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18), 15), -3, 27)]};
-      uint8x16_t near0 = vld1q_u8(near0_lanes);
-      int8x16_t kminus2 = vdupq_n_s8((int8_t)(-2));
-      uint8x16_t t21 = vaddq_u8(t16, vreinterpretq_u8_s8(kminus2));
-      const uint8_t near1_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 0), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 1), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 2), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 3), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 4), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 5), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 6), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 7), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 8), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 9), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 10), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 11), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 12), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 13), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 14), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21), 15), -2, 28)]};
-      uint8x16_t near1 = vld1q_u8(near1_lanes);
-      int8x16_t kminus1 = vdupq_n_s8((int8_t)(-1));
-      uint8x16_t t24 = vaddq_u8(t16, vreinterpretq_u8_s8(kminus1));
-      const uint8_t near2_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 0), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 1), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 2), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 3), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 4), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 5), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 6), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 7), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 8), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 9), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 10), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 11), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 12), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 13), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 14), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24), 15), -1, 29)]};
-      uint8x16_t near2 = vld1q_u8(near2_lanes);
-      const uint8_t near3_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 0), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 1), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 2), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 3), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 4), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 5), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 6), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 7), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 8), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 9), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 10), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 11), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 12), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 13), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 14), 0, 30)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16, 15), 0, 30)]};
-      uint8x16_t near3 = vld1q_u8(near3_lanes);
-      uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
-      uint8x16_t t27 = vaddq_u8(t16, k1);
-      const uint8_t near4_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 0), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 1), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 2), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 3), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 4), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 5), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 6), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 7), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 8), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 9), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 10), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 11), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 12), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 13), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 14), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27, 15), 1, 31)]};
-      uint8x16_t near4 = vld1q_u8(near4_lanes);
-      uint8x16_t k2 = vdupq_n_u8((uint8_t)(2));
-      uint8x16_t t30 = vaddq_u8(t16, k2);
-      const uint8_t near5_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 0), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 1), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 2), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 3), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 4), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 5), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 6), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 7), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 8), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 9), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 10), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 11), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 12), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 13), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 14), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30, 15), 2, 32)]};
-      uint8x16_t near5 = vld1q_u8(near5_lanes);
-      uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
-      uint8x16_t t33 = vaddq_u8(t16, k3);
-      const uint8_t near6_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 0), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 1), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 2), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 3), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 4), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 5), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 6), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 7), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 8), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 9), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 10), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 11), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 12), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 13), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 14), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33, 15), 3, 33)]};
-      uint8x16_t near6 = vld1q_u8(near6_lanes);
-      uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
-      uint8x16_t t36 = vaddq_u8(t16, k4);
-      const uint8_t near7_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 0), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 1), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 2), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 3), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 4), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 5), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 6), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 7), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 8), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 9), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 10), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 11), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 12), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 13), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 14), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36, 15), 4, 34)]};
-      uint8x16_t near7 = vld1q_u8(near7_lanes);
-      uint8x16_t t15 = vmovn_high_u16(vmovn_u16(t15_0), t15_1);
-      uint8x16_t place = vandq_u8(t15, vdupq_n_u8(15));
-      uint8x16_t t40 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t41 = vaddq_u8(t40, place);
-      const int16_t t43_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][0]};
-      int16x8_t t43_0 = vld1q_s16(t43_lanes);
-      const int16_t t43_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][0]};
-      int16x8_t t43_1 = vld1q_s16(t43_lanes_2);
-      const int16_t t45_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][1]};
-      int16x8_t t45_0 = vld1q_s16(t45_lanes);
-      const int16_t t45_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][1]};
-      int16x8_t t45_1 = vld1q_s16(t45_lanes_2);
-      const int16_t t47_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][2]};
-      int16x8_t t47_0 = vld1q_s16(t47_lanes);
-      const int16_t t47_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][2]};
-      int16x8_t t47_1 = vld1q_s16(t47_lanes_2);
-      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][3]};
-      int16x8_t t49_0 = vld1q_s16(t49_lanes);
-      const int16_t t49_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][3]};
-      int16x8_t t49_1 = vld1q_s16(t49_lanes_2);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][4]};
-      int16x8_t t51_0 = vld1q_s16(t51_lanes);
-      const int16_t t51_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][4]};
-      int16x8_t t51_1 = vld1q_s16(t51_lanes_2);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][5]};
-      int16x8_t t54_0 = vld1q_s16(t54_lanes);
-      const int16_t t54_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][5]};
-      int16x8_t t54_1 = vld1q_s16(t54_lanes_2);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][6]};
-      int16x8_t t57_0 = vld1q_s16(t57_lanes);
-      const int16_t t57_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][6]};
-      int16x8_t t57_1 = vld1q_s16(t57_lanes_2);
-      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][7]};
-      int16x8_t t60_0 = vld1q_s16(t60_lanes);
-      const int16_t t60_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][7]};
-      int16x8_t t60_1 = vld1q_s16(t60_lanes_2);
+      uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t19 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2 + ((x * 8) * dx_2), 4,
+          0)));
+      int16x8_t t20 = vmlaq_n_s16(vreinterpretq_s16_u16(t19), vreinterpretq_s16_u16(t14),
+          (int16_t)dx_2);
+      int8x8_t t22 = vshrn_n_s16(t20, 4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t20), vdupq_n_u16(15));
+      uint8x16x2_t t34_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64(filter, 0, 31)]);
+      int16x8_t t34 = vreinterpretq_s16_u8(vqtbl2q_u8(t34_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t37_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 4), 0, 31)]);
+      int16x8_t t37 = vreinterpretq_s16_u8(vqtbl2q_u8(t37_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t40_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 8), 0, 31)]);
+      int16x8_t t40 = vreinterpretq_s16_u8(vqtbl2q_u8(t40_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t44_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 12), 0, 31)]);
+      int16x8_t t44 = vreinterpretq_s16_u8(vqtbl2q_u8(t44_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t47_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 16), 0, 31)]);
+      int16x8_t t47 = vreinterpretq_s16_u8(vqtbl2q_u8(t47_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t51_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 20), 0, 31)]);
+      int16x8_t t51 = vreinterpretq_s16_u8(vqtbl2q_u8(t51_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t55_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 24), 0, 31)]);
+      int16x8_t t55 = vreinterpretq_s16_u8(vqtbl2q_u8(t55_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t59_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
+      int16x8_t t59 = vreinterpretq_s16_u8(vqtbl2q_u8(t59_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
       uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      uint16x8_t near0_0 = vmovl_u8(vget_low_u8(near0));
-      uint16x8_t near0_1 = vmovl_high_u8(near0);
-      uint16x8_t t63_0 = vmlaq_u16(k13770, near0_0, vreinterpretq_u16_s16(t43_0));
-      uint16x8_t t63_1 = vmlaq_u16(k13770, near0_1, vreinterpretq_u16_s16(t43_1));
-      uint16x8_t near1_0 = vmovl_u8(vget_low_u8(near1));
-      uint16x8_t near1_1 = vmovl_high_u8(near1);
-      uint16x8_t t64_0 = vmlaq_u16(t63_0, near1_0, vreinterpretq_u16_s16(t45_0));
-      uint16x8_t t64_1 = vmlaq_u16(t63_1, near1_1, vreinterpretq_u16_s16(t45_1));
-      uint16x8_t near2_0 = vmovl_u8(vget_low_u8(near2));
-      uint16x8_t near2_1 = vmovl_high_u8(near2);
-      uint16x8_t t65_0 = vmlaq_u16(t64_0, near2_0, vreinterpretq_u16_s16(t47_0));
-      uint16x8_t t65_1 = vmlaq_u16(t64_1, near2_1, vreinterpretq_u16_s16(t47_1));
-      int8x16_t t49 = vmovn_high_s16(vmovn_s16(t49_0), t49_1);
-      uint16x8_t t66_0 = vmlal_u8(t65_0, vget_low_u8(near3), vget_low_u8(vreinterpretq_u8_s8(t49)));
-      uint16x8_t t66_1 = vmlal_high_u8(t65_1, near3, vreinterpretq_u8_s8(t49));
-      int8x16_t t51 = vmovn_high_s16(vmovn_s16(t51_0), t51_1);
-      uint16x8_t t67_0 = vmlal_u8(t66_0, vget_low_u8(near4), vget_low_u8(vreinterpretq_u8_s8(t51)));
-      uint16x8_t t67_1 = vmlal_high_u8(t66_1, near4, vreinterpretq_u8_s8(t51));
-      uint16x8_t near5_0 = vmovl_u8(vget_low_u8(near5));
-      uint16x8_t near5_1 = vmovl_high_u8(near5);
-      uint16x8_t t68_0 = vmlaq_u16(t67_0, near5_0, vreinterpretq_u16_s16(t54_0));
-      uint16x8_t t68_1 = vmlaq_u16(t67_1, near5_1, vreinterpretq_u16_s16(t54_1));
-      uint16x8_t near6_0 = vmovl_u8(vget_low_u8(near6));
-      uint16x8_t near6_1 = vmovl_high_u8(near6);
-      uint16x8_t t69_0 = vmlaq_u16(t68_0, near6_0, vreinterpretq_u16_s16(t57_0));
-      uint16x8_t t69_1 = vmlaq_u16(t68_1, near6_1, vreinterpretq_u16_s16(t57_1));
-      uint16x8_t near7_0 = vmovl_u8(vget_low_u8(near7));
-      uint16x8_t near7_1 = vmovl_high_u8(near7);
-      uint16x8_t t70_0 = vmlaq_u16(t69_0, near7_0, vreinterpretq_u16_s16(t60_0));
-      uint16x8_t t70_1 = vmlaq_u16(t69_1, near7_1, vreinterpretq_u16_s16(t60_1));
-      uint16x8_t t72_sat_0 = vqsubq_u16(t70_0, k13770);
-      uint16x8_t t72_sat_1 = vqsubq_u16(t70_1, k13770);
-      uint8x16_t value_sat = vqrshrn_high_n_u16(vqrshrn_n_u16(t72_sat_0, 7), t72_sat_1, 7);
-      vst1q_u8(&mid[y][0], value_sat);
+      int8x8_t t44_2 = vmovn_s16(t44);
+      int8x8_t t47_2 = vmovn_s16(t47);
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        int32_t t21 = (mx_2 + ((x * 8) * dx_2)) >> 4;
+        uint8x16_t near0_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 3], 0, 16);
+        uint8x8_t near0 = vqtbl1_u8(near0_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near1_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 2], 0, 16);
+        uint8x8_t near1 = vqtbl1_u8(near1_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near2_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 1], 0, 16);
+        uint8x8_t near2 = vqtbl1_u8(near2_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near3_table = daedalus_bytes(&src[(y - 3) * src_stride + t21], 0, 16);
+        uint8x8_t near3 = vqtbl1_u8(near3_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near4_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 1], 0, 16);
+        uint8x8_t near4 = vqtbl1_u8(near4_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near5_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 2], 0, 16);
+        uint8x8_t near5 = vqtbl1_u8(near5_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near6_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 3], 0, 16);
+        uint8x8_t near6 = vqtbl1_u8(near6_table, vreinterpret_u8_s8(t22));
+        uint8x8_t near7 = vqtbl1_u8(near6_table, vsub_u8(vreinterpret_u8_s8(t22), vdup_n_u8(255)));
+        uint16x8_t near0_2 = vmovl_u8(near0);
+        uint16x8_t t62 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t34));
+        uint16x8_t near1_2 = vmovl_u8(near1);
+        uint16x8_t t63 = vmlaq_u16(t62, near1_2, vreinterpretq_u16_s16(t37));
+        uint16x8_t near2_2 = vmovl_u8(near2);
+        uint16x8_t t64 = vmlaq_u16(t63, near2_2, vreinterpretq_u16_s16(t40));
+        uint16x8_t t65 = vmlal_u8(t64, near3, vreinterpret_u8_s8(t44_2));
+        uint16x8_t t66 = vmlal_u8(t65, near4, vreinterpret_u8_s8(t47_2));
+        uint16x8_t near5_2 = vmovl_u8(near5);
+        uint16x8_t t67 = vmlaq_u16(t66, near5_2, vreinterpretq_u16_s16(t51));
+        uint16x8_t near6_2 = vmovl_u8(near6);
+        uint16x8_t t68 = vmlaq_u16(t67, near6_2, vreinterpretq_u16_s16(t55));
+        uint16x8_t near7_2 = vmovl_u8(near7);
+        uint16x8_t t69 = vmlaq_u16(t68, near7_2, vreinterpretq_u16_s16(t59));
+        uint16x8_t t71_sat = vqsubq_u16(t69, k13770);
+        uint8x8_t value_sat = vqrshrn_n_u16(t71_sat, 7);
+        vst1_u8(&mid[y][8*x], value_sat);
+      }
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
@@ -505,39 +340,36 @@ static inline void one_item_vp9_scaled_16__neon_full(uint8_t *dst, ptrdiff_t dst
       int32_t at = my_3 + (y * dy_3);
       int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t9 = at >> 4;
-      int32_t t33_2 = (filter * 16) + place_2;
+      int32_t t33 = (filter * 16) + place_2;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t33, 0, 63)][0]);
       uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
       const ptrdiff_t mid_offset = 16*(ptrdiff_t)t9;
       uint8x16_t pixels0 = vld1q_u8(&(&mid[0][0])[mid_offset]);
       uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
       uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
-      int16x8_t t52_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][0]);
-      int16x8_t t52_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][0]);
+      int16x8_t t52_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_0), taps, 0);
+      int16x8_t t52_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_1), taps, 0);
       const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t9 + 1);
       uint8x16_t pixels1 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
       uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
       uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
-      int16x8_t t53_0 = vmlaq_n_s16(t52_0, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][1]);
-      int16x8_t t53_1 = vmlaq_n_s16(t52_1, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][1]);
+      int16x8_t t53_0 = vmlaq_laneq_s16(t52_0, vreinterpretq_s16_u16(pixels1_0), taps, 1);
+      int16x8_t t53_1 = vmlaq_laneq_s16(t52_1, vreinterpretq_s16_u16(pixels1_1), taps, 1);
       const ptrdiff_t mid_offset_3 = 16*(ptrdiff_t)(t9 + 2);
       uint8x16_t pixels2 = vld1q_u8(&(&mid[0][0])[mid_offset_3]);
       uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
       uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      int16x8_t t54_0_2 = vmlaq_n_s16(t53_0, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][2]);
-      int16x8_t t54_1_2 = vmlaq_n_s16(t53_1, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][2]);
-      uint8x16_t t41_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33_2, 0, 63)][3]));
+      int16x8_t t54_0 = vmlaq_laneq_s16(t53_0, vreinterpretq_s16_u16(pixels2_0), taps, 2);
+      int16x8_t t54_1 = vmlaq_laneq_s16(t53_1, vreinterpretq_s16_u16(pixels2_1), taps, 2);
+      uint8x16_t t41 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][3]));
       const ptrdiff_t mid_offset_4 = 16*(ptrdiff_t)(t9 + 3);
       uint8x16_t pixels3 = vld1q_u8(&(&mid[0][0])[mid_offset_4]);
-      uint16x8_t t55_0 = vmlal_u8(vreinterpretq_u16_s16(t54_0_2), vget_low_u8(pixels3),
-          vget_low_u8(t41_2));
-      uint16x8_t t55_1 = vmlal_high_u8(vreinterpretq_u16_s16(t54_1_2), pixels3, t41_2);
-      uint8x16_t t43 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33_2, 0, 63)][4]));
+      uint16x8_t t55_0 = vmlal_u8(vreinterpretq_u16_s16(t54_0), vget_low_u8(pixels3),
+          vget_low_u8(t41));
+      uint16x8_t t55_1 = vmlal_high_u8(vreinterpretq_u16_s16(t54_1), pixels3, t41);
+      uint8x16_t t43 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][4]));
       const ptrdiff_t mid_offset_5 = 16*(ptrdiff_t)(t9 + 4);
       uint8x16_t pixels4 = vld1q_u8(&(&mid[0][0])[mid_offset_5]);
       uint16x8_t t56_0 = vmlal_u8(t55_0, vget_low_u8(pixels4), vget_low_u8(t43));
@@ -546,26 +378,22 @@ static inline void one_item_vp9_scaled_16__neon_full(uint8_t *dst, ptrdiff_t dst
       uint8x16_t pixels5 = vld1q_u8(&(&mid[0][0])[mid_offset_6]);
       uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
       uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      int16x8_t t57_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_0),
-          vreinterpretq_s16_u16(pixels5_0), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][5]);
-      int16x8_t t57_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_1),
-          vreinterpretq_s16_u16(pixels5_1), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][5]);
+      int16x8_t t57_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_0),
+          vreinterpretq_s16_u16(pixels5_0), taps, 5);
+      int16x8_t t57_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_1),
+          vreinterpretq_s16_u16(pixels5_1), taps, 5);
       const ptrdiff_t mid_offset_7 = 16*(ptrdiff_t)(t9 + 6);
       uint8x16_t pixels6 = vld1q_u8(&(&mid[0][0])[mid_offset_7]);
       uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
       uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      int16x8_t t58_0 = vmlaq_n_s16(t57_0_2, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][6]);
-      int16x8_t t58_1 = vmlaq_n_s16(t57_1_2, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][6]);
+      int16x8_t t58_0 = vmlaq_laneq_s16(t57_0, vreinterpretq_s16_u16(pixels6_0), taps, 6);
+      int16x8_t t58_1 = vmlaq_laneq_s16(t57_1, vreinterpretq_s16_u16(pixels6_1), taps, 6);
       const ptrdiff_t mid_offset_8 = 16*(ptrdiff_t)(t9 + 7);
       uint8x16_t pixels7 = vld1q_u8(&(&mid[0][0])[mid_offset_8]);
       uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
       uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
-      int16x8_t t59_0 = vmlaq_n_s16(t58_0, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][7]);
-      int16x8_t t59_1 = vmlaq_n_s16(t58_1, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][7]);
+      int16x8_t t59_0 = vmlaq_laneq_s16(t58_0, vreinterpretq_s16_u16(pixels7_0), taps, 7);
+      int16x8_t t59_1 = vmlaq_laneq_s16(t58_1, vreinterpretq_s16_u16(pixels7_1), taps, 7);
       uint16x8_t t61_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t59_0), k13770_2);
       uint16x8_t t61_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t59_1), k13770_2);
       uint8x16_t value_sat_2 = vqrshrn_high_n_u16(vqrshrn_n_u16(t61_sat_0, 7), t61_sat_1, 7);

@@ -81,11 +81,11 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash c40d435932d4703a
+ * Class bilinear (3 <= filter <= 3), input hash fba8a50a831d2bc7
  */
-static inline void one_item_vp9_scaled_16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
-    int32_t dy, int32_t rows) {
+static inline void one_item_vp9_scaled_16__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
   uint8_t mid[22][16];
   for (int i = 0; i < 22; i++) {
     for (int i_2 = 0; i_2 < 16; i_2++) {
@@ -97,127 +97,62 @@ static inline void one_item_vp9_scaled_16__vector_full(uint8_t *dst, ptrdiff_t d
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x8_t t13_0 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+    uint16x8_t t13_1 = vld1q_u16(((const uint16_t[8]){8, 9, 10, 11, 12, 13, 14, 15}));
+    uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
+    uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
+    int16x8_t t15_0 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_0), vreinterpretq_s16_u16(t13_0),
+        (int16_t)dx_2);
+    int16x8_t t15_1 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_1), vreinterpretq_s16_u16(t13_1),
+        (int16_t)dx_2);
+    uint16x8_t t16_0 = vshrq_n_u16(vreinterpretq_u16_s16(t15_0), 4);
+    uint16x8_t t16_1 = vshrq_n_u16(vreinterpretq_u16_s16(t15_1), 4);
+    uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+    uint16x8_t t18_0 = vaddq_u16(t16_0, k1);
+    uint16x8_t t18_1 = vaddq_u16(t16_1, k1);
+    int8x16_t t15 = vmovnq_s16(t15_0, t15_1);
+    uint8x16_t place = vandq_u8(vreinterpretq_u8_s8(t15), vdupq_n_u8(15));
+    uint8x16_t k48 = vdupq_n_u8((uint8_t)(48));
+    uint8x16_t t23 = vaddq_u8(place, k48);
+    const int16_t t24_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t23, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 3), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 4), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 5), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 6), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 7), 0, 63)][3]};
+    int16x8_t t24_0 = vld1q_s16(t24_lanes);
+    const int16_t t24_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t23, 8), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 9), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 10), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 11), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 12), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 13), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 14), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 15), 0, 63)][3]};
+    int16x8_t t24_1 = vld1q_s16(t24_lanes_2);
+    const int16_t t26_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t23, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 3), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 4), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 5), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 6), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 7), 0, 63)][4]};
+    int16x8_t t26_0 = vld1q_s16(t26_lanes);
+    const int16_t t26_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t23, 8), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 9), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 10), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 11), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 12), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 13), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 14), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u8(t23, 15), 0, 63)][4]};
+    int16x8_t t26_1 = vld1q_s16(t26_lanes_2);
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x8_t t13_0 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-      uint16x8_t t13_1 = vld1q_u16(((const uint16_t[8]){8, 9, 10, 11, 12, 13, 14, 15}));
-      uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
-      int16x8_t t15_0 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_0), vreinterpretq_s16_u16(t13_0),
-          (int16_t)dx_2);
-      int16x8_t t15_1 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_1), vreinterpretq_s16_u16(t13_1),
-          (int16_t)dx_2);
-      uint16x8_t t16_0 = vshrq_n_u16(vreinterpretq_u16_s16(t15_0), 4);
-      uint16x8_t t16_1 = vshrq_n_u16(vreinterpretq_u16_s16(t15_1), 4);
-      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-      uint16x8_t t18_0 = vaddq_u16(t16_0, vreinterpretq_u16_s16(kminus3));
-      uint16x8_t t18_1 = vaddq_u16(t16_1, vreinterpretq_u16_s16(kminus3));
-      const uint8_t near0_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 0), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 1), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 2), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 3), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 4), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 5), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 6), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_0), 7), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 0), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 1), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 2), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 3), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 4), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 5), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 6), -3, 27)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18_1), 7), -3, 27)]};
-      uint8x16_t near0 = vld1q_u8(near0_lanes);
-      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-      uint16x8_t t21_0 = vaddq_u16(t16_0, vreinterpretq_u16_s16(kminus2));
-      uint16x8_t t21_1 = vaddq_u16(t16_1, vreinterpretq_u16_s16(kminus2));
-      const uint8_t near1_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 0), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 1), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 2), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 3), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 4), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 5), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 6), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_0), 7), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 0), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 1), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 2), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 3), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 4), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 5), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 6), -2, 28)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21_1), 7), -2, 28)]};
-      uint8x16_t near1 = vld1q_u8(near1_lanes);
-      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-      uint16x8_t t24_0 = vaddq_u16(t16_0, vreinterpretq_u16_s16(kminus1));
-      uint16x8_t t24_1 = vaddq_u16(t16_1, vreinterpretq_u16_s16(kminus1));
-      const uint8_t near2_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 0), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 1), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 2), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 3), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 4), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 5), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 6), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_0), 7), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 0), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 1), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 2), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 3), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 4), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 5), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 6), -1, 29)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24_1), 7), -1, 29)]};
-      uint8x16_t near2 = vld1q_u8(near2_lanes);
       const uint8_t near3_lanes[16] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16_0, 0), 0, 30)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16_0, 1), 0, 30)], src[(y - 3) * src_stride +
@@ -236,275 +171,342 @@ static inline void one_item_vp9_scaled_16__vector_full(uint8_t *dst, ptrdiff_t d
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16_1, 6), 0, 30)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16_1, 7), 0, 30)]};
       uint8x16_t near3 = vld1q_u8(near3_lanes);
-      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-      uint16x8_t t27_0 = vaddq_u16(t16_0, k1);
-      uint16x8_t t27_1 = vaddq_u16(t16_1, k1);
       const uint8_t near4_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 0), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 1), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 2), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 3), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 4), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 5), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 6), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_0, 7), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 0), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 1), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 2), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 3), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 4), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 5), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 6), 1, 31)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t27_1, 7), 1, 31)]};
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 0), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 1), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 2), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 3), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 4), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 5), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 6), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_0, 7), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 0), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 1), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 2), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 3), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 4), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 5), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 6), 1, 31)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18_1, 7), 1, 31)]};
       uint8x16_t near4 = vld1q_u8(near4_lanes);
-      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-      uint16x8_t t30_0 = vaddq_u16(t16_0, k2);
-      uint16x8_t t30_1 = vaddq_u16(t16_1, k2);
-      const uint8_t near5_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 0), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 1), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 2), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 3), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 4), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 5), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 6), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_0, 7), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 0), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 1), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 2), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 3), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 4), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 5), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 6), 2, 32)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t30_1, 7), 2, 32)]};
-      uint8x16_t near5 = vld1q_u8(near5_lanes);
-      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-      uint16x8_t t33_0 = vaddq_u16(t16_0, k3);
-      uint16x8_t t33_1 = vaddq_u16(t16_1, k3);
-      const uint8_t near6_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 0), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 1), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 2), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 3), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 4), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 5), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 6), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_0, 7), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 0), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 1), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 2), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 3), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 4), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 5), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 6), 3, 33)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t33_1, 7), 3, 33)]};
-      uint8x16_t near6 = vld1q_u8(near6_lanes);
-      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-      uint16x8_t t36_0 = vaddq_u16(t16_0, k4);
-      uint16x8_t t36_1 = vaddq_u16(t16_1, k4);
-      const uint8_t near7_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 0), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 1), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 2), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 3), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 4), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 5), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 6), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_0, 7), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 0), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 1), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 2), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 3), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 4), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 5), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 6), 4, 34)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u16(t36_1, 7), 4, 34)]};
-      uint8x16_t near7 = vld1q_u8(near7_lanes);
-      int8x16_t t15 = vmovnq_s16(t15_0, t15_1);
-      uint8x16_t place = vandq_u8(vreinterpretq_u8_s8(t15), vdupq_n_u8(15));
-      uint8x16_t t40 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t41 = vaddq_u8(t40, place);
-      const int16_t t43_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][0]};
-      int16x8_t t43_0 = vld1q_s16(t43_lanes);
-      const int16_t t43_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][0]};
-      int16x8_t t43_1 = vld1q_s16(t43_lanes_2);
-      const int16_t t45_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][1]};
-      int16x8_t t45_0 = vld1q_s16(t45_lanes);
-      const int16_t t45_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][1]};
-      int16x8_t t45_1 = vld1q_s16(t45_lanes_2);
-      const int16_t t47_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][2]};
-      int16x8_t t47_0 = vld1q_s16(t47_lanes);
-      const int16_t t47_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][2]};
-      int16x8_t t47_1 = vld1q_s16(t47_lanes_2);
-      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][3]};
-      int16x8_t t49_0 = vld1q_s16(t49_lanes);
-      const int16_t t49_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][3]};
-      int16x8_t t49_1 = vld1q_s16(t49_lanes_2);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][4]};
-      int16x8_t t51_0 = vld1q_s16(t51_lanes);
-      const int16_t t51_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][4]};
-      int16x8_t t51_1 = vld1q_s16(t51_lanes_2);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][5]};
-      int16x8_t t54_0 = vld1q_s16(t54_lanes);
-      const int16_t t54_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][5]};
-      int16x8_t t54_1 = vld1q_s16(t54_lanes_2);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][6]};
-      int16x8_t t57_0 = vld1q_s16(t57_lanes);
-      const int16_t t57_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][6]};
-      int16x8_t t57_1 = vld1q_s16(t57_lanes_2);
-      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 7), 0, 63)][7]};
-      int16x8_t t60_0 = vld1q_s16(t60_lanes);
-      const int16_t t60_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41, 8), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41, 15), 0, 63)][7]};
-      int16x8_t t60_1 = vld1q_s16(t60_lanes_2);
-      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      uint16x8_t near0_0 = vmovl_u8(vget_low_u8(near0));
-      uint16x8_t near0_1 = vmovl_high_u8(near0);
-      uint16x8_t t63_0 = vmlaq_u16(k13770, near0_0, vreinterpretq_u16_s16(t43_0));
-      uint16x8_t t63_1 = vmlaq_u16(k13770, near0_1, vreinterpretq_u16_s16(t43_1));
-      uint16x8_t near1_0 = vmovl_u8(vget_low_u8(near1));
-      uint16x8_t near1_1 = vmovl_high_u8(near1);
-      uint16x8_t t64_0 = vmlaq_u16(t63_0, near1_0, vreinterpretq_u16_s16(t45_0));
-      uint16x8_t t64_1 = vmlaq_u16(t63_1, near1_1, vreinterpretq_u16_s16(t45_1));
-      uint16x8_t near2_0 = vmovl_u8(vget_low_u8(near2));
-      uint16x8_t near2_1 = vmovl_high_u8(near2);
-      uint16x8_t t65_0 = vmlaq_u16(t64_0, near2_0, vreinterpretq_u16_s16(t47_0));
-      uint16x8_t t65_1 = vmlaq_u16(t64_1, near2_1, vreinterpretq_u16_s16(t47_1));
       uint16x8_t near3_0 = vmovl_u8(vget_low_u8(near3));
       uint16x8_t near3_1 = vmovl_high_u8(near3);
-      uint16x8_t t66_0 = vmlaq_u16(t65_0, near3_0, vreinterpretq_u16_s16(t49_0));
-      uint16x8_t t66_1 = vmlaq_u16(t65_1, near3_1, vreinterpretq_u16_s16(t49_1));
+      uint16x8_t t25_0 = vmulq_u16(near3_0, vreinterpretq_u16_s16(t24_0));
+      uint16x8_t t25_1 = vmulq_u16(near3_1, vreinterpretq_u16_s16(t24_1));
       uint16x8_t near4_0 = vmovl_u8(vget_low_u8(near4));
       uint16x8_t near4_1 = vmovl_high_u8(near4);
-      uint16x8_t t67_0 = vmlaq_u16(t66_0, near4_0, vreinterpretq_u16_s16(t51_0));
-      uint16x8_t t67_1 = vmlaq_u16(t66_1, near4_1, vreinterpretq_u16_s16(t51_1));
-      uint16x8_t near5_0 = vmovl_u8(vget_low_u8(near5));
-      uint16x8_t near5_1 = vmovl_high_u8(near5);
-      uint16x8_t t68_0 = vmlaq_u16(t67_0, near5_0, vreinterpretq_u16_s16(t54_0));
-      uint16x8_t t68_1 = vmlaq_u16(t67_1, near5_1, vreinterpretq_u16_s16(t54_1));
-      uint16x8_t near6_0 = vmovl_u8(vget_low_u8(near6));
-      uint16x8_t near6_1 = vmovl_high_u8(near6);
-      uint16x8_t t69_0 = vmlaq_u16(t68_0, near6_0, vreinterpretq_u16_s16(t57_0));
-      uint16x8_t t69_1 = vmlaq_u16(t68_1, near6_1, vreinterpretq_u16_s16(t57_1));
-      uint16x8_t near7_0 = vmovl_u8(vget_low_u8(near7));
-      uint16x8_t near7_1 = vmovl_high_u8(near7);
-      uint16x8_t t70_0 = vmlaq_u16(t69_0, near7_0, vreinterpretq_u16_s16(t60_0));
-      uint16x8_t t70_1 = vmlaq_u16(t69_1, near7_1, vreinterpretq_u16_s16(t60_1));
-      uint16x8_t t72_sat_0 = vqsubq_u16(t70_0, k13770);
-      uint16x8_t t72_sat_1 = vqsubq_u16(t70_1, k13770);
-      uint8x16_t value_sat = vqrshrnq_n_u16(t72_sat_0, t72_sat_1, 7);
-      vst1q_u8(&mid[y][0], value_sat);
+      uint16x8_t t28_0 = vmlaq_u16(t25_0, near4_0, vreinterpretq_u16_s16(t26_0));
+      uint16x8_t t28_1 = vmlaq_u16(t25_1, near4_1, vreinterpretq_u16_s16(t26_1));
+      uint8x16_t value = vrshrnq_n_u16(t28_0, t28_1, 7);
+      vst1q_u8(&mid[y][0], value);
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15_2 = place_2 + 48;
+      const ptrdiff_t mid_offset = 16*(ptrdiff_t)(t8 + 3);
+      uint8x16_t pixels3 = vld1q_u8(&(&mid[0][0])[mid_offset]);
+      uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+      uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+      int16x8_t t17_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels3_0),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+      int16x8_t t17_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels3_1),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t8 + 4);
+      uint8x16_t pixels4 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
+      uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+      uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+      int16x8_t t20_0 = vmlaq_n_s16(t17_0, vreinterpretq_s16_u16(pixels4_0),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+      int16x8_t t20_1 = vmlaq_n_s16(t17_1, vreinterpretq_s16_u16(pixels4_1),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+      int8x16_t value_2 = vrshrnq_n_s16(t20_0, t20_1, 7);
+      vst1q_u8(&dst[y * dst_stride], vreinterpretq_u8_s8(value_2));
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_16__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_16__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_16__vector_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_16_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_16__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_16__vector_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_16_meta *meta = (const daedalus_vp9_scaled_16_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_16__vector_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 49998bfb3781d0cb
+ */
+static inline void one_item_vp9_scaled_16__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  uint8_t mid[22][16];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 16; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..1, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 2; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t15 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t16 = vaddq_u16(t15, t14);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t18 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
+          (int16_t)dx_2);
+      uint16x8_t t19 = vshrq_n_u16(vreinterpretq_u16_s16(t18), 4);
+      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
+      uint16x8_t t21 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus3));
+      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
+      uint16x8_t t24 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus2));
+      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
+      uint16x8_t t27 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus1));
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t30 = vaddq_u16(t19, k1);
+      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
+      uint16x8_t t33 = vaddq_u16(t19, k2);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t36 = vaddq_u16(t19, k3);
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t39 = vaddq_u16(t19, k4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t18), vdupq_n_u16(15));
+      uint16x8_t t43 = vdupq_n_u16((uint16_t)((filter * 16)));
+      uint16x8_t t44 = vaddq_u16(t43, place);
+      const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][0]};
+      int16x8_t t46 = vld1q_s16(t46_lanes);
+      const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][1]};
+      int16x8_t t48 = vld1q_s16(t48_lanes);
+      const int16_t t50_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][2]};
+      int16x8_t t50 = vld1q_s16(t50_lanes);
+      const int16_t t52_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][3]};
+      int16x8_t t52 = vld1q_s16(t52_lanes);
+      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][4]};
+      int16x8_t t54 = vld1q_s16(t54_lanes);
+      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][5]};
+      int16x8_t t57 = vld1q_s16(t57_lanes);
+      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][6]};
+      int16x8_t t60 = vld1q_s16(t60_lanes);
+      const int16_t t63_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][7]};
+      int16x8_t t63 = vld1q_s16(t63_lanes);
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        const uint8_t near0_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 0), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 1), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 2), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 3), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 4), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 5), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 6), -3, 27)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 7), -3, 27)]};
+        uint8x8_t near0 = vld1_u8(near0_lanes);
+        const uint8_t near1_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 0), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 1), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 2), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 3), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 4), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 5), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 6), -2, 28)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 7), -2, 28)]};
+        uint8x8_t near1 = vld1_u8(near1_lanes);
+        const uint8_t near2_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 0), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 1), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 2), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 3), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 4), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 5), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 6), -1, 29)],
+            src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 7), -1, 29)]};
+        uint8x8_t near2 = vld1_u8(near2_lanes);
+        const uint8_t near3_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 0), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 1), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 2), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 3), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 4), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 5), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 6), 0, 30)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 7), 0, 30)]};
+        uint8x8_t near3 = vld1_u8(near3_lanes);
+        const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 0), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 1), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 2), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 3), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 4), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 5), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 6), 1, 31)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 7), 1, 31)]};
+        uint8x8_t near4 = vld1_u8(near4_lanes);
+        const uint8_t near5_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 0), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 1), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 2), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 3), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 4), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 5), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 6), 2, 32)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 7), 2, 32)]};
+        uint8x8_t near5 = vld1_u8(near5_lanes);
+        const uint8_t near6_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 0), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 1), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 2), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 3), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 4), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 5), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 6), 3, 33)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 7), 3, 33)]};
+        uint8x8_t near6 = vld1_u8(near6_lanes);
+        const uint8_t near7_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 0), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 1), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 2), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 3), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 4), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 5), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 6), 4, 34)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 7), 4, 34)]};
+        uint8x8_t near7 = vld1_u8(near7_lanes);
+        uint16x8_t near0_2 = vmovl_u8(near0);
+        uint16x8_t t66 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t46));
+        uint16x8_t near1_2 = vmovl_u8(near1);
+        uint16x8_t t67 = vmlaq_u16(t66, near1_2, vreinterpretq_u16_s16(t48));
+        uint16x8_t near2_2 = vmovl_u8(near2);
+        uint16x8_t t68 = vmlaq_u16(t67, near2_2, vreinterpretq_u16_s16(t50));
+        uint16x8_t near3_2 = vmovl_u8(near3);
+        uint16x8_t t69 = vmlaq_u16(t68, near3_2, vreinterpretq_u16_s16(t52));
+        uint16x8_t near4_2 = vmovl_u8(near4);
+        uint16x8_t t70 = vmlaq_u16(t69, near4_2, vreinterpretq_u16_s16(t54));
+        uint16x8_t near5_2 = vmovl_u8(near5);
+        uint16x8_t t71 = vmlaq_u16(t70, near5_2, vreinterpretq_u16_s16(t57));
+        uint16x8_t near6_2 = vmovl_u8(near6);
+        uint16x8_t t72 = vmlaq_u16(t71, near6_2, vreinterpretq_u16_s16(t60));
+        uint16x8_t near7_2 = vmovl_u8(near7);
+        uint16x8_t t73 = vmlaq_u16(t72, near7_2, vreinterpretq_u16_s16(t63));
+        uint16x8_t t75_sat = vqsubq_u16(t73, k13770);
+        uint8x8_t value_sat = vqrshrn_n_u16(t75_sat, 7);
+        vst1_u8(&mid[y][8*x], value_sat);
+      }
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
@@ -516,72 +518,72 @@ static inline void one_item_vp9_scaled_16__vector_full(uint8_t *dst, ptrdiff_t d
       int32_t at = my_3 + (y * dy_3);
       int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t9 = at >> 4;
-      int32_t t33 = (filter * 16) + place_2;
+      int32_t t33_2 = (filter * 16) + place_2;
       uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
       const ptrdiff_t mid_offset = 16*(ptrdiff_t)t9;
       uint8x16_t pixels0 = vld1q_u8(&(&mid[0][0])[mid_offset]);
       uint16x8_t pixels0_0 = vmovl_u8(vget_low_u8(pixels0));
       uint16x8_t pixels0_1 = vmovl_high_u8(pixels0);
       int16x8_t t52_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
+          vreinterpretq_s16_u16(pixels0_0), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][0]);
       int16x8_t t52_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
+          vreinterpretq_s16_u16(pixels0_1), (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][0]);
       const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t9 + 1);
       uint8x16_t pixels1 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
       uint16x8_t pixels1_0 = vmovl_u8(vget_low_u8(pixels1));
       uint16x8_t pixels1_1 = vmovl_high_u8(pixels1);
       int16x8_t t53_0 = vmlaq_n_s16(t52_0, vreinterpretq_s16_u16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][1]);
       int16x8_t t53_1 = vmlaq_n_s16(t52_1, vreinterpretq_s16_u16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][1]);
       const ptrdiff_t mid_offset_3 = 16*(ptrdiff_t)(t9 + 2);
       uint8x16_t pixels2 = vld1q_u8(&(&mid[0][0])[mid_offset_3]);
       uint16x8_t pixels2_0 = vmovl_u8(vget_low_u8(pixels2));
       uint16x8_t pixels2_1 = vmovl_high_u8(pixels2);
-      int16x8_t t54_0_2 = vmlaq_n_s16(t53_0, vreinterpretq_s16_u16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
-      int16x8_t t54_1_2 = vmlaq_n_s16(t53_1, vreinterpretq_s16_u16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
+      int16x8_t t54_0 = vmlaq_n_s16(t53_0, vreinterpretq_s16_u16(pixels2_0),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][2]);
+      int16x8_t t54_1 = vmlaq_n_s16(t53_1, vreinterpretq_s16_u16(pixels2_1),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][2]);
       const ptrdiff_t mid_offset_4 = 16*(ptrdiff_t)(t9 + 3);
       uint8x16_t pixels3 = vld1q_u8(&(&mid[0][0])[mid_offset_4]);
       uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
       uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
-      int16x8_t t55_0 = vmlaq_n_s16(t54_0_2, vreinterpretq_s16_u16(pixels3_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][3]);
-      int16x8_t t55_1 = vmlaq_n_s16(t54_1_2, vreinterpretq_s16_u16(pixels3_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][3]);
+      int16x8_t t55_0 = vmlaq_n_s16(t54_0, vreinterpretq_s16_u16(pixels3_0),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][3]);
+      int16x8_t t55_1 = vmlaq_n_s16(t54_1, vreinterpretq_s16_u16(pixels3_1),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][3]);
       const ptrdiff_t mid_offset_5 = 16*(ptrdiff_t)(t9 + 4);
       uint8x16_t pixels4 = vld1q_u8(&(&mid[0][0])[mid_offset_5]);
       uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
       uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
       int16x8_t t56_0 = vmlaq_n_s16(t55_0, vreinterpretq_s16_u16(pixels4_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][4]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][4]);
       int16x8_t t56_1 = vmlaq_n_s16(t55_1, vreinterpretq_s16_u16(pixels4_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][4]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][4]);
       const ptrdiff_t mid_offset_6 = 16*(ptrdiff_t)(t9 + 5);
       uint8x16_t pixels5 = vld1q_u8(&(&mid[0][0])[mid_offset_6]);
       uint16x8_t pixels5_0 = vmovl_u8(vget_low_u8(pixels5));
       uint16x8_t pixels5_1 = vmovl_high_u8(pixels5);
-      int16x8_t t57_0_2 = vmlaq_n_s16(t56_0, vreinterpretq_s16_u16(pixels5_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
-      int16x8_t t57_1_2 = vmlaq_n_s16(t56_1, vreinterpretq_s16_u16(pixels5_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
+      int16x8_t t57_0 = vmlaq_n_s16(t56_0, vreinterpretq_s16_u16(pixels5_0),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][5]);
+      int16x8_t t57_1 = vmlaq_n_s16(t56_1, vreinterpretq_s16_u16(pixels5_1),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][5]);
       const ptrdiff_t mid_offset_7 = 16*(ptrdiff_t)(t9 + 6);
       uint8x16_t pixels6 = vld1q_u8(&(&mid[0][0])[mid_offset_7]);
       uint16x8_t pixels6_0 = vmovl_u8(vget_low_u8(pixels6));
       uint16x8_t pixels6_1 = vmovl_high_u8(pixels6);
-      int16x8_t t58_0 = vmlaq_n_s16(t57_0_2, vreinterpretq_s16_u16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
-      int16x8_t t58_1 = vmlaq_n_s16(t57_1_2, vreinterpretq_s16_u16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
+      int16x8_t t58_0 = vmlaq_n_s16(t57_0, vreinterpretq_s16_u16(pixels6_0),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][6]);
+      int16x8_t t58_1 = vmlaq_n_s16(t57_1, vreinterpretq_s16_u16(pixels6_1),
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][6]);
       const ptrdiff_t mid_offset_8 = 16*(ptrdiff_t)(t9 + 7);
       uint8x16_t pixels7 = vld1q_u8(&(&mid[0][0])[mid_offset_8]);
       uint16x8_t pixels7_0 = vmovl_u8(vget_low_u8(pixels7));
       uint16x8_t pixels7_1 = vmovl_high_u8(pixels7);
       int16x8_t t59_0 = vmlaq_n_s16(t58_0, vreinterpretq_s16_u16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][7]);
       int16x8_t t59_1 = vmlaq_n_s16(t58_1, vreinterpretq_s16_u16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
+          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][7]);
       uint16x8_t t61_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t59_0), k13770_2);
       uint16x8_t t61_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t59_1), k13770_2);
       uint8x16_t value_sat_2 = vqrshrnq_n_u16(t61_sat_0, t61_sat_1, 7);

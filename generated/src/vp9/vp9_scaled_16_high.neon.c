@@ -13,6 +13,7 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
+#include <daedalus/neon_order.h>
 
 static const int16_t taps_table[64][8] = {
   {0, 0, 0, 128, 0, 0, 0, 0},
@@ -81,12 +82,47 @@ static const int16_t taps_table[64][8] = {
   {0, 0, 0, 8, 120, 0, 0, 0}
 };
 
+static const int16_t taps_by_column_table[32][16] = {
+  {0, -3, -2, -2, -2, -2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0},
+  {0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0},
+  {0, -1, -2, -3, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1, 0},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3},
+  {0, 1, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 2, 1},
+  {0, 3, 5, 7, 9, 10, 10, 11, 11, 10, 9, 8, 6, 5, 3, 1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 32, 29, 26, 24, 21, 18, 16, 14, 12, 9, 7, 5, 4, 2, 1},
+  {0, -5, -10, -13, -16, -18, -19, -19, -19, -18, -16, -14, -11, -9, -6, -3},
+  {0, -7, -13, -17, -20, -23, -24, -24, -23, -21, -19, -16, -13, -10, -6, -3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {128, 64, 63, 63, 62, 60, 59, 57, 55, 53, 51, 49, 46, 43, 41, 38},
+  {128, 126, 122, 118, 112, 105, 97, 88, 78, 68, 58, 48, 37, 27, 18, 8},
+  {128, 127, 125, 121, 115, 108, 100, 90, 80, 70, 59, 48, 37, 27, 17, 8},
+  {128, 120, 112, 104, 96, 88, 80, 72, 64, 56, 48, 40, 32, 24, 16, 8},
+  {0, 38, 41, 43, 46, 49, 51, 53, 55, 57, 59, 60, 62, 63, 63, 64},
+  {0, 8, 18, 27, 37, 48, 58, 68, 78, 88, 97, 105, 112, 118, 122, 126},
+  {0, 8, 17, 27, 37, 48, 59, 70, 80, 90, 100, 108, 115, 121, 125, 127},
+  {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+  {0, 1, 2, 4, 5, 7, 9, 12, 14, 16, 18, 21, 24, 26, 29, 32},
+  {0, -3, -6, -9, -11, -14, -16, -18, -19, -19, -19, -18, -16, -13, -10, -5},
+  {0, -3, -6, -10, -13, -16, -19, -21, -23, -24, -24, -23, -20, -17, -13, -7},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1},
+  {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 1},
+  {0, 1, 3, 5, 6, 8, 9, 10, 11, 11, 10, 10, 9, 7, 5, 3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -2, -2, -2, -2, -3},
+  {0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
+  {0, 0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -3, -2, -1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+};
+
 /*
- * Class full, input hash 84962eb7420c88f7
+ * Class bilinear (3 <= filter <= 3), input hash ca0285b47b37ce3d
  */
-static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
-    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
-    int32_t dy, int32_t rows, int32_t bits) {
+static inline void one_item_vp9_scaled_16_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows, int32_t bits) {
   int16_t mid[22][16];
   for (int i = 0; i < 22; i++) {
     for (int i_2 = 0; i_2 < 16; i_2++) {
@@ -98,519 +134,281 @@ static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint8x16_t dx_3 = vdupq_n_u8((uint8_t)(dx_2));
+    uint8x16_t t15 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+        14, 15}));
+    uint16x8_t t18_0 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t18_1 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t19_0 = vmlal_u8(t18_0, vget_low_u8(t15), vget_low_u8(dx_3));
+    uint16x8_t t19_1 = vmlal_high_u8(t18_1, t15, dx_3);
+    uint16x8_t t21_0 = vshrq_n_u16(t19_0, 4);
+    uint16x8_t t21_1 = vshrq_n_u16(t19_1, 4);
+    uint16x8_t place_0 = vandq_u16(t19_0, vdupq_n_u16(15));
+    uint16x8_t place_1 = vandq_u16(t19_1, vdupq_n_u16(15));
+    uint8x16x2_t t26_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[15]);
+    int16x8_t t26_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t26_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t26_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t26_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
+    int16x8_t t29_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t29_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t29_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t29_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    uint16x8_t t9_0 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t9_1 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      int32_t t20 = mx_2 >> 4;
+      uint8x16x4_t near3_table =
+          vld1q_u8_x4((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t20]);
+      uint16x8_t near3_0 = vreinterpretq_u16_u8(vqtbl4q_u8(near3_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t21_0, 0x202), vdupq_n_u16(0x100)))));
+      uint16x8_t near3_1 = vreinterpretq_u16_u8(vqtbl4q_u8(near3_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t21_1, 0x202), vdupq_n_u16(0x100)))));
+      uint16x8_t near4_0 = vreinterpretq_u16_u8(vqtbl4q_u8(near3_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(vsubq_u16(t21_0, vdupq_n_u16(65535)), 0x202),
+          vdupq_n_u16(0x100)))));
+      uint16x8_t near4_1 = vreinterpretq_u16_u8(vqtbl4q_u8(near3_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(vsubq_u16(t21_1, vdupq_n_u16(65535)), 0x202),
+          vdupq_n_u16(0x100)))));
+      uint32x4_t t27_0 = vmull_u16(vget_low_u16(near3_0),
+          vget_low_u16(vreinterpretq_u16_s16(t26_0)));
+      uint32x4_t t27_1 = vmull_high_u16(near3_0, vreinterpretq_u16_s16(t26_0));
+      uint32x4_t t27_2 = vmull_u16(vget_low_u16(near3_1),
+          vget_low_u16(vreinterpretq_u16_s16(t26_1)));
+      uint32x4_t t27_3 = vmull_high_u16(near3_1, vreinterpretq_u16_s16(t26_1));
+      uint32x4_t t31_0 = vmlal_u16(t27_0, vget_low_u16(near4_0),
+          vget_low_u16(vreinterpretq_u16_s16(t29_0)));
+      uint32x4_t t31_1 = vmlal_high_u16(t27_1, near4_0, vreinterpretq_u16_s16(t29_0));
+      uint32x4_t t31_2 = vmlal_u16(t27_2, vget_low_u16(near4_1),
+          vget_low_u16(vreinterpretq_u16_s16(t29_1)));
+      uint32x4_t t31_3 = vmlal_high_u16(t27_3, near4_1, vreinterpretq_u16_s16(t29_1));
+      uint16x8_t value_0 = DAEDALUS_NARROW_N(rshrn, u32, u16, t31_0, t31_1, 7);
+      uint16x8_t value_1 = DAEDALUS_NARROW_N(rshrn, u32, u16, t31_2, t31_3, 7);
+      uint16x8_t t35_0 = vminq_u16(value_0, t9_0);
+      uint16x8_t t35_1 = vminq_u16(value_1, t9_1);
+      vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t35_0));
+      vst1q_s16(&mid[y][8], vreinterpretq_s16_u16(t35_1));
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t13 = at >> 4;
+      int32_t t20_2 = place + 48;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t20_2, 0, 63)][0]);
+      const ptrdiff_t mid_offset = 16*(ptrdiff_t)(t13 + 3);
+      int16x8_t pixels3_0 = vld1q_s16(&(&mid[0][0])[mid_offset]);
+      int16x8_t pixels3_1 = vld1q_s16(&(&mid[0][8])[mid_offset]);
+      uint32x4_t t22_0 = vmull_laneq_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_0)),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t22_1 = vmull_high_laneq_u16(vreinterpretq_u16_s16(pixels3_0),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t22_2 = vmull_laneq_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_1)),
+          vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t22_3 = vmull_high_laneq_u16(vreinterpretq_u16_s16(pixels3_1),
+          vreinterpretq_u16_s16(taps), 3);
+      const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t13 + 4);
+      int16x8_t pixels4_0 = vld1q_s16(&(&mid[0][0])[mid_offset_2]);
+      int16x8_t pixels4_1 = vld1q_s16(&(&mid[0][8])[mid_offset_2]);
+      uint32x4_t t25_0 = vmlal_laneq_u16(t22_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0)),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t25_1 = vmlal_high_laneq_u16(t22_1, vreinterpretq_u16_s16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t25_2 = vmlal_laneq_u16(t22_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1)),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t25_3 = vmlal_high_laneq_u16(t22_3, vreinterpretq_u16_s16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
+      uint16x8_t value_0_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_0, t25_1, 7);
+      uint16x8_t value_1_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_2, t25_3, 7);
+      uint16x8_t t7_0 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7_1 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t out_0 = vminq_u16(value_0_2, t7_0);
+      uint16x8_t out_1 = vminq_u16(value_1_2, t7_1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8], out_1);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_16_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_16_high__neon_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_16_high__neon_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_16_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_16_high__neon_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_16_high__neon_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_16_high_meta *meta = (const daedalus_vp9_scaled_16_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_16_high__neon_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash e97e52b397462a9b
+ */
+static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  int16_t mid[22][16];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 16; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..1, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 2; x++) {
       int32_t mx_2 = daedalus_clip(mx, 0, 15);
       int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint8x16_t dx_3 = vdupq_n_u8((uint8_t)(dx_2));
-      uint8x16_t t16 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-          14, 15}));
-      uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t t19_0 = vmlal_u8(mx_0, vget_low_u8(t16), vget_low_u8(dx_3));
-      uint16x8_t t19_1 = vmlal_high_u8(mx_1, t16, dx_3);
-      uint8x16_t t20 = vshrn_high_n_u16(vshrn_n_u16(t19_0, 4), t19_1, 4);
-      int8x16_t kminus3 = vdupq_n_s8((int8_t)(-3));
-      uint8x16_t t22 = vaddq_u8(t20, vreinterpretq_u8_s8(kminus3));
-      const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          0), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          1), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          2), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          3), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          4), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          5), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          6), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          7), -3, 27)]};
-      uint16x8_t near0_0 = vld1q_u16(near0_lanes);
-      const uint16_t near0_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          8), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          9), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          10), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          11), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          12), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          13), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          14), -3, 27)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t22),
-          15), -3, 27)]};
-      uint16x8_t near0_1 = vld1q_u16(near0_lanes_2);
-      int8x16_t kminus2 = vdupq_n_s8((int8_t)(-2));
-      uint8x16_t t25 = vaddq_u8(t20, vreinterpretq_u8_s8(kminus2));
-      const uint16_t near1_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          0), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          1), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          2), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          3), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          4), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          5), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          6), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          7), -2, 28)]};
-      uint16x8_t near1_0 = vld1q_u16(near1_lanes);
-      const uint16_t near1_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          8), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          9), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          10), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          11), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          12), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          13), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          14), -2, 28)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t25),
-          15), -2, 28)]};
-      uint16x8_t near1_1 = vld1q_u16(near1_lanes_2);
-      int8x16_t kminus1 = vdupq_n_s8((int8_t)(-1));
-      uint8x16_t t28 = vaddq_u8(t20, vreinterpretq_u8_s8(kminus1));
-      const uint16_t near2_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          0), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          1), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          2), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          3), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          4), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          5), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          6), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          7), -1, 29)]};
-      uint16x8_t near2_0 = vld1q_u16(near2_lanes);
-      const uint16_t near2_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          8), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          9), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          10), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          11), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          12), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          13), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          14), -1, 29)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t28),
-          15), -1, 29)]};
-      uint16x8_t near2_1 = vld1q_u16(near2_lanes_2);
-      const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 0), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 1), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 2), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 3), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 4), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 5), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 6), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 7), 0, 30)]};
-      uint16x8_t near3_0 = vld1q_u16(near3_lanes);
-      const uint16_t near3_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 8), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 9), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 10), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 11), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 12), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 13), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 14), 0, 30)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t20, 15), 0, 30)]};
-      uint16x8_t near3_1 = vld1q_u16(near3_lanes_2);
-      uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
-      uint8x16_t t31 = vaddq_u8(t20, k1);
-      const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 0), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 1), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 2), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 3), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 4), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 5), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 6), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 7), 1, 31)]};
-      uint16x8_t near4_0 = vld1q_u16(near4_lanes);
-      const uint16_t near4_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 8), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 9), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 10), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 11), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 12), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 13), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 14), 1, 31)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t31, 15), 1, 31)]};
-      uint16x8_t near4_1 = vld1q_u16(near4_lanes_2);
-      uint8x16_t k2 = vdupq_n_u8((uint8_t)(2));
-      uint8x16_t t34 = vaddq_u8(t20, k2);
-      const uint16_t near5_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 0), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 1), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 2), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 3), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 4), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 5), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 6), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 7), 2, 32)]};
-      uint16x8_t near5_0 = vld1q_u16(near5_lanes);
-      const uint16_t near5_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 8), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 9), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 10), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 11), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 12), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 13), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 14), 2, 32)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t34, 15), 2, 32)]};
-      uint16x8_t near5_1 = vld1q_u16(near5_lanes_2);
-      uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
-      uint8x16_t t37 = vaddq_u8(t20, k3);
-      const uint16_t near6_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 0), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 1), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 2), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 3), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 4), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 5), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 6), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 7), 3, 33)]};
-      uint16x8_t near6_0 = vld1q_u16(near6_lanes);
-      const uint16_t near6_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 8), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 9), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 10), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 11), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 12), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 13), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 14), 3, 33)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t37, 15), 3, 33)]};
-      uint16x8_t near6_1 = vld1q_u16(near6_lanes_2);
-      uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
-      uint8x16_t t40 = vaddq_u8(t20, k4);
-      const uint16_t near7_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 0), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 1), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 2), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 3), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 4), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 5), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 6), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 7), 4, 34)]};
-      uint16x8_t near7_0 = vld1q_u16(near7_lanes);
-      const uint16_t near7_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 8), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 9), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 10), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 11), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 12), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 13), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 14), 4, 34)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u8(t40, 15), 4, 34)]};
-      uint16x8_t near7_1 = vld1q_u16(near7_lanes_2);
-      uint8x16_t t19 = vmovn_high_u16(vmovn_u16(t19_0), t19_1);
-      uint8x16_t place = vandq_u8(t19, vdupq_n_u8(15));
-      uint8x16_t t44 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t45 = vaddq_u8(t44, place);
-      const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][0]};
-      int16x8_t t46_0 = vld1q_s16(t46_lanes);
-      const int16_t t46_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][0]};
-      int16x8_t t46_1 = vld1q_s16(t46_lanes_2);
-      int32x4_t t47_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near0_0)),
-          vget_low_s16(t46_0));
-      int32x4_t t47_1 = vmull_high_s16(vreinterpretq_s16_u16(near0_0), t46_0);
-      int32x4_t t47_2 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near0_1)),
-          vget_low_s16(t46_1));
-      int32x4_t t47_3 = vmull_high_s16(vreinterpretq_s16_u16(near0_1), t46_1);
-      const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][1]};
-      int16x8_t t48_0 = vld1q_s16(t48_lanes);
-      const int16_t t48_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][1]};
-      int16x8_t t48_1 = vld1q_s16(t48_lanes_2);
-      int32x4_t t50_0 = vmlal_s16(t47_0, vget_low_s16(vreinterpretq_s16_u16(near1_0)),
-          vget_low_s16(t48_0));
-      int32x4_t t50_1 = vmlal_high_s16(t47_1, vreinterpretq_s16_u16(near1_0), t48_0);
-      int32x4_t t50_2 = vmlal_s16(t47_2, vget_low_s16(vreinterpretq_s16_u16(near1_1)),
-          vget_low_s16(t48_1));
-      int32x4_t t50_3 = vmlal_high_s16(t47_3, vreinterpretq_s16_u16(near1_1), t48_1);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][2]};
-      int16x8_t t51_0 = vld1q_s16(t51_lanes);
-      const int16_t t51_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][2]};
-      int16x8_t t51_1 = vld1q_s16(t51_lanes_2);
-      int32x4_t t53_0 = vmlal_s16(t50_0, vget_low_s16(vreinterpretq_s16_u16(near2_0)),
-          vget_low_s16(t51_0));
-      int32x4_t t53_1 = vmlal_high_s16(t50_1, vreinterpretq_s16_u16(near2_0), t51_0);
-      int32x4_t t53_2 = vmlal_s16(t50_2, vget_low_s16(vreinterpretq_s16_u16(near2_1)),
-          vget_low_s16(t51_1));
-      int32x4_t t53_3 = vmlal_high_s16(t50_3, vreinterpretq_s16_u16(near2_1), t51_1);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][3]};
-      int16x8_t t54_0 = vld1q_s16(t54_lanes);
-      const int16_t t54_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][3]};
-      int16x8_t t54_1 = vld1q_s16(t54_lanes_2);
-      uint32x4_t t56_0 = vmlal_u16(vreinterpretq_u32_s32(t53_0), vget_low_u16(near3_0),
-          vget_low_u16(vreinterpretq_u16_s16(t54_0)));
-      uint32x4_t t56_1 = vmlal_high_u16(vreinterpretq_u32_s32(t53_1), near3_0,
-          vreinterpretq_u16_s16(t54_0));
-      uint32x4_t t56_2 = vmlal_u16(vreinterpretq_u32_s32(t53_2), vget_low_u16(near3_1),
-          vget_low_u16(vreinterpretq_u16_s16(t54_1)));
-      uint32x4_t t56_3 = vmlal_high_u16(vreinterpretq_u32_s32(t53_3), near3_1,
-          vreinterpretq_u16_s16(t54_1));
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][4]};
-      int16x8_t t57_0 = vld1q_s16(t57_lanes);
-      const int16_t t57_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][4]};
-      int16x8_t t57_1 = vld1q_s16(t57_lanes_2);
-      uint32x4_t t59_0 = vmlal_u16(t56_0, vget_low_u16(near4_0),
-          vget_low_u16(vreinterpretq_u16_s16(t57_0)));
-      uint32x4_t t59_1 = vmlal_high_u16(t56_1, near4_0, vreinterpretq_u16_s16(t57_0));
-      uint32x4_t t59_2 = vmlal_u16(t56_2, vget_low_u16(near4_1),
-          vget_low_u16(vreinterpretq_u16_s16(t57_1)));
-      uint32x4_t t59_3 = vmlal_high_u16(t56_3, near4_1, vreinterpretq_u16_s16(t57_1));
-      const int16_t t61_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][5]};
-      int16x8_t t61_0 = vld1q_s16(t61_lanes);
-      const int16_t t61_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][5]};
-      int16x8_t t61_1 = vld1q_s16(t61_lanes_2);
-      int32x4_t t63_0 = vmlal_s16(vreinterpretq_s32_u32(t59_0),
-          vget_low_s16(vreinterpretq_s16_u16(near5_0)), vget_low_s16(t61_0));
-      int32x4_t t63_1 = vmlal_high_s16(vreinterpretq_s32_u32(t59_1),
-          vreinterpretq_s16_u16(near5_0), t61_0);
-      int32x4_t t63_2 = vmlal_s16(vreinterpretq_s32_u32(t59_2),
-          vget_low_s16(vreinterpretq_s16_u16(near5_1)), vget_low_s16(t61_1));
-      int32x4_t t63_3 = vmlal_high_s16(vreinterpretq_s32_u32(t59_3),
-          vreinterpretq_s16_u16(near5_1), t61_1);
-      const int16_t t65_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][6]};
-      int16x8_t t65_0 = vld1q_s16(t65_lanes);
-      const int16_t t65_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][6]};
-      int16x8_t t65_1 = vld1q_s16(t65_lanes_2);
-      int32x4_t t67_0 = vmlal_s16(t63_0, vget_low_s16(vreinterpretq_s16_u16(near6_0)),
-          vget_low_s16(t65_0));
-      int32x4_t t67_1 = vmlal_high_s16(t63_1, vreinterpretq_s16_u16(near6_0), t65_0);
-      int32x4_t t67_2 = vmlal_s16(t63_2, vget_low_s16(vreinterpretq_s16_u16(near6_1)),
-          vget_low_s16(t65_1));
-      int32x4_t t67_3 = vmlal_high_s16(t63_3, vreinterpretq_s16_u16(near6_1), t65_1);
-      const int16_t t69_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 7), 0, 63)][7]};
-      int16x8_t t69_0 = vld1q_s16(t69_lanes);
-      const int16_t t69_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45, 8), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45, 15), 0, 63)][7]};
-      int16x8_t t69_1 = vld1q_s16(t69_lanes_2);
-      int32x4_t t71_0 = vmlal_s16(t67_0, vget_low_s16(vreinterpretq_s16_u16(near7_0)),
-          vget_low_s16(t69_0));
-      int32x4_t t71_1 = vmlal_high_s16(t67_1, vreinterpretq_s16_u16(near7_0), t69_0);
-      int32x4_t t71_2 = vmlal_s16(t67_2, vget_low_s16(vreinterpretq_s16_u16(near7_1)),
-          vget_low_s16(t69_1));
-      int32x4_t t71_3 = vmlal_high_s16(t67_3, vreinterpretq_s16_u16(near7_1), t69_1);
-      uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t71_0, t71_1, 7);
-      uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t71_2, t71_3, 7);
-      uint16x8_t t10_0 =
+      uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t23 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2 + ((x * 8) * dx_2), 4,
+          0)));
+      int16x8_t t24 = vmlaq_n_s16(vreinterpretq_s16_u16(t23), vreinterpretq_s16_u16(t17),
+          (int16_t)dx_2);
+      uint16x8_t t26 = vshrq_n_u16(vreinterpretq_u16_s16(t24), 4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t24), vdupq_n_u16(15));
+      uint8x16x2_t t38_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64(filter, 0, 31)]);
+      int16x8_t t38 = vreinterpretq_s16_u8(vqtbl2q_u8(t38_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t41_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 4), 0, 31)]);
+      int16x8_t t41 = vreinterpretq_s16_u8(vqtbl2q_u8(t41_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t45_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 8), 0, 31)]);
+      int16x8_t t45 = vreinterpretq_s16_u8(vqtbl2q_u8(t45_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t50_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 12), 0, 31)]);
+      int16x8_t t50 = vreinterpretq_s16_u8(vqtbl2q_u8(t50_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t54_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 16), 0, 31)]);
+      int16x8_t t54 = vreinterpretq_s16_u8(vqtbl2q_u8(t54_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t59_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 20), 0, 31)]);
+      int16x8_t t59 = vreinterpretq_s16_u8(vqtbl2q_u8(t59_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t64_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 24), 0, 31)]);
+      int16x8_t t64 = vreinterpretq_s16_u8(vqtbl2q_u8(t64_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t69_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
+      int16x8_t t69 = vreinterpretq_s16_u8(vqtbl2q_u8(t69_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint16x8_t t10 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t10_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t75_0 = vminq_u16(value_sat_0, t10_0);
-      uint16x8_t t75_1 = vminq_u16(value_sat_1, t10_1);
-      vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t75_0));
-      vst1q_s16(&mid[y][8], vreinterpretq_s16_u16(t75_1));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        int32_t t25 = (mx_2 + ((x * 8) * dx_2)) >> 4;
+        uint8x16x2_t near0_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 - 3]);
+        uint16x8_t near0 = vreinterpretq_u16_u8(vqtbl2q_u8(near0_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near1_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 - 2]);
+        uint16x8_t near1 = vreinterpretq_u16_u8(vqtbl2q_u8(near1_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near2_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 - 1]);
+        uint16x8_t near2 = vreinterpretq_u16_u8(vqtbl2q_u8(near2_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near3_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25]);
+        uint16x8_t near3 = vreinterpretq_u16_u8(vqtbl2q_u8(near3_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near4_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 + 1]);
+        uint16x8_t near4 = vreinterpretq_u16_u8(vqtbl2q_u8(near4_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near5_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 + 2]);
+        uint16x8_t near5 = vreinterpretq_u16_u8(vqtbl2q_u8(near5_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint8x16x2_t near6_table =
+            vld1q_u8_x2((const uint8_t *)&((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[t25 + 3]);
+        uint16x8_t near6 = vreinterpretq_u16_u8(vqtbl2q_u8(near6_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(t26, 0x202), vdupq_n_u16(0x100)))));
+        uint16x8_t near7 = vreinterpretq_u16_u8(vqtbl2q_u8(near6_table,
+            vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(vsubq_u16(t26, vdupq_n_u16(65535)), 0x202),
+            vdupq_n_u16(0x100)))));
+        int32x4_t t39_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near0)), vget_low_s16(t38));
+        int32x4_t t39_1 = vmull_high_s16(vreinterpretq_s16_u16(near0), t38);
+        int32x4_t t43_0 = vmlal_s16(t39_0, vget_low_s16(vreinterpretq_s16_u16(near1)),
+            vget_low_s16(t41));
+        int32x4_t t43_1 = vmlal_high_s16(t39_1, vreinterpretq_s16_u16(near1), t41);
+        int32x4_t t47_0 = vmlal_s16(t43_0, vget_low_s16(vreinterpretq_s16_u16(near2)),
+            vget_low_s16(t45));
+        int32x4_t t47_1 = vmlal_high_s16(t43_1, vreinterpretq_s16_u16(near2), t45);
+        uint32x4_t t52_0 = vmlal_u16(vreinterpretq_u32_s32(t47_0), vget_low_u16(near3),
+            vget_low_u16(vreinterpretq_u16_s16(t50)));
+        uint32x4_t t52_1 = vmlal_high_u16(vreinterpretq_u32_s32(t47_1), near3,
+            vreinterpretq_u16_s16(t50));
+        uint32x4_t t56_0 = vmlal_u16(t52_0, vget_low_u16(near4),
+            vget_low_u16(vreinterpretq_u16_s16(t54)));
+        uint32x4_t t56_1 = vmlal_high_u16(t52_1, near4, vreinterpretq_u16_s16(t54));
+        int32x4_t t61_0 = vmlal_s16(vreinterpretq_s32_u32(t56_0),
+            vget_low_s16(vreinterpretq_s16_u16(near5)), vget_low_s16(t59));
+        int32x4_t t61_1 = vmlal_high_s16(vreinterpretq_s32_u32(t56_1),
+            vreinterpretq_s16_u16(near5), t59);
+        int32x4_t t66_0 = vmlal_s16(t61_0, vget_low_s16(vreinterpretq_s16_u16(near6)),
+            vget_low_s16(t64));
+        int32x4_t t66_1 = vmlal_high_s16(t61_1, vreinterpretq_s16_u16(near6), t64);
+        int32x4_t t71_0 = vmlal_s16(t66_0, vget_low_s16(vreinterpretq_s16_u16(near7)),
+            vget_low_s16(t69));
+        int32x4_t t71_1 = vmlal_high_s16(t66_1, vreinterpretq_s16_u16(near7), t69);
+        uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t71_0, t71_1, 7);
+        uint16x8_t t75 = vminq_u16(value_sat, t10);
+        vst1q_s16(&mid[y][8*x], vreinterpretq_s16_u16(t75));
+      }
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..15; writes dst */
@@ -622,105 +420,82 @@ static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff
       int32_t at = my_3 + (y * dy_3);
       int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t13 = at >> 4;
-      int32_t t37_2 = (filter * 16) + place_2;
+      int32_t t37 = (filter * 16) + place_2;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t37, 0, 63)][0]);
       const ptrdiff_t mid_offset = 16*(ptrdiff_t)t13;
       int16x8_t pixels0_0 = vld1q_s16(&(&mid[0][0])[mid_offset]);
       int16x8_t pixels0_1 = vld1q_s16(&(&mid[0][8])[mid_offset]);
-      int32x4_t t39_0 = vmull_n_s16(vget_low_s16(pixels0_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
-      int32x4_t t39_1 = vmull_high_n_s16(pixels0_0, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][0]);
-      int32x4_t t39_2 = vmull_n_s16(vget_low_s16(pixels0_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
-      int32x4_t t39_3 = vmull_high_n_s16(pixels0_1, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][0]);
+      int32x4_t t39_0_2 = vmull_laneq_s16(vget_low_s16(pixels0_0), taps, 0);
+      int32x4_t t39_1_2 = vmull_high_laneq_s16(pixels0_0, taps, 0);
+      int32x4_t t39_2 = vmull_laneq_s16(vget_low_s16(pixels0_1), taps, 0);
+      int32x4_t t39_3 = vmull_high_laneq_s16(pixels0_1, taps, 0);
       const ptrdiff_t mid_offset_2 = 16*(ptrdiff_t)(t13 + 1);
       int16x8_t pixels1_0 = vld1q_s16(&(&mid[0][0])[mid_offset_2]);
       int16x8_t pixels1_1 = vld1q_s16(&(&mid[0][8])[mid_offset_2]);
-      int32x4_t t42_0 = vmlal_n_s16(t39_0, vget_low_s16(pixels1_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
-      int32x4_t t42_1 = vmlal_high_n_s16(t39_1, pixels1_0, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][1]);
-      int32x4_t t42_2 = vmlal_n_s16(t39_2, vget_low_s16(pixels1_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
-      int32x4_t t42_3 = vmlal_high_n_s16(t39_3, pixels1_1, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][1]);
+      int32x4_t t42_0 = vmlal_laneq_s16(t39_0_2, vget_low_s16(pixels1_0), taps, 1);
+      int32x4_t t42_1 = vmlal_high_laneq_s16(t39_1_2, pixels1_0, taps, 1);
+      int32x4_t t42_2 = vmlal_laneq_s16(t39_2, vget_low_s16(pixels1_1), taps, 1);
+      int32x4_t t42_3 = vmlal_high_laneq_s16(t39_3, pixels1_1, taps, 1);
       const ptrdiff_t mid_offset_3 = 16*(ptrdiff_t)(t13 + 2);
       int16x8_t pixels2_0 = vld1q_s16(&(&mid[0][0])[mid_offset_3]);
       int16x8_t pixels2_1 = vld1q_s16(&(&mid[0][8])[mid_offset_3]);
-      int32x4_t t45_0 = vmlal_n_s16(t42_0, vget_low_s16(pixels2_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
-      int32x4_t t45_1 = vmlal_high_n_s16(t42_1, pixels2_0, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][2]);
-      int32x4_t t45_2 = vmlal_n_s16(t42_2, vget_low_s16(pixels2_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
-      int32x4_t t45_3 = vmlal_high_n_s16(t42_3, pixels2_1, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][2]);
+      int32x4_t t45_0 = vmlal_laneq_s16(t42_0, vget_low_s16(pixels2_0), taps, 2);
+      int32x4_t t45_1 = vmlal_high_laneq_s16(t42_1, pixels2_0, taps, 2);
+      int32x4_t t45_2 = vmlal_laneq_s16(t42_2, vget_low_s16(pixels2_1), taps, 2);
+      int32x4_t t45_3 = vmlal_high_laneq_s16(t42_3, pixels2_1, taps, 2);
       const ptrdiff_t mid_offset_4 = 16*(ptrdiff_t)(t13 + 3);
       int16x8_t pixels3_0 = vld1q_s16(&(&mid[0][0])[mid_offset_4]);
       int16x8_t pixels3_1 = vld1q_s16(&(&mid[0][8])[mid_offset_4]);
-      uint32x4_t t48_0_2 = vmlal_n_u16(vreinterpretq_u32_s32(t45_0),
-          vget_low_u16(vreinterpretq_u16_s16(pixels3_0)), (uint16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][3]);
-      uint32x4_t t48_1_2 = vmlal_high_n_u16(vreinterpretq_u32_s32(t45_1),
-          vreinterpretq_u16_s16(pixels3_0), (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
-      uint32x4_t t48_2 = vmlal_n_u16(vreinterpretq_u32_s32(t45_2),
-          vget_low_u16(vreinterpretq_u16_s16(pixels3_1)), (uint16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][3]);
-      uint32x4_t t48_3 = vmlal_high_n_u16(vreinterpretq_u32_s32(t45_3),
-          vreinterpretq_u16_s16(pixels3_1), (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
+      uint32x4_t t48_0 = vmlal_laneq_u16(vreinterpretq_u32_s32(t45_0),
+          vget_low_u16(vreinterpretq_u16_s16(pixels3_0)), vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t48_1 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t45_1),
+          vreinterpretq_u16_s16(pixels3_0), vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t48_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t45_2),
+          vget_low_u16(vreinterpretq_u16_s16(pixels3_1)), vreinterpretq_u16_s16(taps), 3);
+      uint32x4_t t48_3 = vmlal_high_laneq_u16(vreinterpretq_u32_s32(t45_3),
+          vreinterpretq_u16_s16(pixels3_1), vreinterpretq_u16_s16(taps), 3);
       const ptrdiff_t mid_offset_5 = 16*(ptrdiff_t)(t13 + 4);
       int16x8_t pixels4_0 = vld1q_s16(&(&mid[0][0])[mid_offset_5]);
       int16x8_t pixels4_1 = vld1q_s16(&(&mid[0][8])[mid_offset_5]);
-      uint32x4_t t51_0_2 = vmlal_n_u16(t48_0_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_0)),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
-      uint32x4_t t51_1_2 = vmlal_high_n_u16(t48_1_2, vreinterpretq_u16_s16(pixels4_0),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
-      uint32x4_t t51_2 = vmlal_n_u16(t48_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1)),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
-      uint32x4_t t51_3 = vmlal_high_n_u16(t48_3, vreinterpretq_u16_s16(pixels4_1),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
+      uint32x4_t t51_0 = vmlal_laneq_u16(t48_0, vget_low_u16(vreinterpretq_u16_s16(pixels4_0)),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t51_1 = vmlal_high_laneq_u16(t48_1, vreinterpretq_u16_s16(pixels4_0),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t51_2 = vmlal_laneq_u16(t48_2, vget_low_u16(vreinterpretq_u16_s16(pixels4_1)),
+          vreinterpretq_u16_s16(taps), 4);
+      uint32x4_t t51_3 = vmlal_high_laneq_u16(t48_3, vreinterpretq_u16_s16(pixels4_1),
+          vreinterpretq_u16_s16(taps), 4);
       const ptrdiff_t mid_offset_6 = 16*(ptrdiff_t)(t13 + 5);
       int16x8_t pixels5_0 = vld1q_s16(&(&mid[0][0])[mid_offset_6]);
       int16x8_t pixels5_1 = vld1q_s16(&(&mid[0][8])[mid_offset_6]);
-      int32x4_t t54_0_2 = vmlal_n_s16(vreinterpretq_s32_u32(t51_0_2), vget_low_s16(pixels5_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
-      int32x4_t t54_1_2 = vmlal_high_n_s16(vreinterpretq_s32_u32(t51_1_2), pixels5_0,
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
-      int32x4_t t54_2 = vmlal_n_s16(vreinterpretq_s32_u32(t51_2), vget_low_s16(pixels5_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
-      int32x4_t t54_3 = vmlal_high_n_s16(vreinterpretq_s32_u32(t51_3), pixels5_1,
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
+      int32x4_t t54_0 = vmlal_laneq_s16(vreinterpretq_s32_u32(t51_0), vget_low_s16(pixels5_0),
+          taps, 5);
+      int32x4_t t54_1 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t51_1), pixels5_0, taps, 5);
+      int32x4_t t54_2 = vmlal_laneq_s16(vreinterpretq_s32_u32(t51_2), vget_low_s16(pixels5_1),
+          taps, 5);
+      int32x4_t t54_3 = vmlal_high_laneq_s16(vreinterpretq_s32_u32(t51_3), pixels5_1, taps, 5);
       const ptrdiff_t mid_offset_7 = 16*(ptrdiff_t)(t13 + 6);
       int16x8_t pixels6_0 = vld1q_s16(&(&mid[0][0])[mid_offset_7]);
       int16x8_t pixels6_1 = vld1q_s16(&(&mid[0][8])[mid_offset_7]);
-      int32x4_t t57_0_2 = vmlal_n_s16(t54_0_2, vget_low_s16(pixels6_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
-      int32x4_t t57_1_2 = vmlal_high_n_s16(t54_1_2, pixels6_0,
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
-      int32x4_t t57_2 = vmlal_n_s16(t54_2, vget_low_s16(pixels6_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
-      int32x4_t t57_3 = vmlal_high_n_s16(t54_3, pixels6_1, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][6]);
+      int32x4_t t57_0 = vmlal_laneq_s16(t54_0, vget_low_s16(pixels6_0), taps, 6);
+      int32x4_t t57_1 = vmlal_high_laneq_s16(t54_1, pixels6_0, taps, 6);
+      int32x4_t t57_2 = vmlal_laneq_s16(t54_2, vget_low_s16(pixels6_1), taps, 6);
+      int32x4_t t57_3 = vmlal_high_laneq_s16(t54_3, pixels6_1, taps, 6);
       const ptrdiff_t mid_offset_8 = 16*(ptrdiff_t)(t13 + 7);
       int16x8_t pixels7_0 = vld1q_s16(&(&mid[0][0])[mid_offset_8]);
       int16x8_t pixels7_1 = vld1q_s16(&(&mid[0][8])[mid_offset_8]);
-      int32x4_t t60_0 = vmlal_n_s16(t57_0_2, vget_low_s16(pixels7_0),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
-      int32x4_t t60_1 = vmlal_high_n_s16(t57_1_2, pixels7_0,
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
-      int32x4_t t60_2 = vmlal_n_s16(t57_2, vget_low_s16(pixels7_1),
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
-      int32x4_t t60_3 = vmlal_high_n_s16(t57_3, pixels7_1, (int16_t)taps_table[daedalus_clip(t37_2,
-          0, 63)][7]);
-      uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
-      uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_2, t60_3, 7);
+      int32x4_t t60_0 = vmlal_laneq_s16(t57_0, vget_low_s16(pixels7_0), taps, 7);
+      int32x4_t t60_1 = vmlal_high_laneq_s16(t57_1, pixels7_0, taps, 7);
+      int32x4_t t60_2 = vmlal_laneq_s16(t57_2, vget_low_s16(pixels7_1), taps, 7);
+      int32x4_t t60_3 = vmlal_high_laneq_s16(t57_3, pixels7_1, taps, 7);
+      uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
+      uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_2, t60_3, 7);
       uint16x8_t t7_0 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x8_t t7_1 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t out_0 = vminq_u16(value_sat_0_2, t7_0);
-      uint16x8_t out_1 = vminq_u16(value_sat_1_2, t7_1);
+      uint16x8_t out_0 = vminq_u16(value_sat_0, t7_0);
+      uint16x8_t out_1 = vminq_u16(value_sat_1, t7_1);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8], out_1);
       DAEDALUS_READ_LATER(mid);

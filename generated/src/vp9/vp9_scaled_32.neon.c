@@ -12,6 +12,8 @@
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
+#include <daedalus/neon_bytes.h>
+#include <daedalus/neon_order.h>
 
 static const int16_t taps_table[64][8] = {
   {0, 0, 0, 128, 0, 0, 0, 0},
@@ -80,12 +82,47 @@ static const int16_t taps_table[64][8] = {
   {0, 0, 0, 8, 120, 0, 0, 0}
 };
 
+static const int16_t taps_by_column_table[32][16] = {
+  {0, -3, -2, -2, -2, -2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0},
+  {0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0},
+  {0, -1, -2, -3, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1, 0},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3},
+  {0, 1, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 2, 1},
+  {0, 3, 5, 7, 9, 10, 10, 11, 11, 10, 9, 8, 6, 5, 3, 1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 32, 29, 26, 24, 21, 18, 16, 14, 12, 9, 7, 5, 4, 2, 1},
+  {0, -5, -10, -13, -16, -18, -19, -19, -19, -18, -16, -14, -11, -9, -6, -3},
+  {0, -7, -13, -17, -20, -23, -24, -24, -23, -21, -19, -16, -13, -10, -6, -3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {128, 64, 63, 63, 62, 60, 59, 57, 55, 53, 51, 49, 46, 43, 41, 38},
+  {128, 126, 122, 118, 112, 105, 97, 88, 78, 68, 58, 48, 37, 27, 18, 8},
+  {128, 127, 125, 121, 115, 108, 100, 90, 80, 70, 59, 48, 37, 27, 17, 8},
+  {128, 120, 112, 104, 96, 88, 80, 72, 64, 56, 48, 40, 32, 24, 16, 8},
+  {0, 38, 41, 43, 46, 49, 51, 53, 55, 57, 59, 60, 62, 63, 63, 64},
+  {0, 8, 18, 27, 37, 48, 58, 68, 78, 88, 97, 105, 112, 118, 122, 126},
+  {0, 8, 17, 27, 37, 48, 59, 70, 80, 90, 100, 108, 115, 121, 125, 127},
+  {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+  {0, 1, 2, 4, 5, 7, 9, 12, 14, 16, 18, 21, 24, 26, 29, 32},
+  {0, -3, -6, -9, -11, -14, -16, -18, -19, -19, -19, -18, -16, -13, -10, -5},
+  {0, -3, -6, -10, -13, -16, -19, -21, -23, -24, -24, -23, -20, -17, -13, -7},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1},
+  {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 1},
+  {0, 1, 3, 5, 6, 8, 9, 10, 11, 11, 10, 10, 9, 7, 5, 3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -2, -2, -2, -2, -3},
+  {0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
+  {0, 0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -3, -2, -1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+};
+
 /*
- * Class full, input hash e58a9f5683d251dd
+ * Class bilinear (3 <= filter <= 3), input hash 7b198a7d39d04d7d
  */
-static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
-    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
-    int32_t dy, int32_t rows) {
+static inline void one_item_vp9_scaled_32__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
   uint8_t mid[22][32];
   for (int i = 0; i < 22; i++) {
     for (int i_2 = 0; i_2 < 32; i_2++) {
@@ -97,793 +134,71 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint8x16_t dx_0 = vdupq_n_u8((uint8_t)(dx_2));
+    uint8x16_t dx_1 = vdupq_n_u8((uint8_t)(dx_2));
+    uint8x16_t t12_0 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+        14, 15}));
+    uint8x16_t t12_1 = vld1q_u8(((const uint8_t[16]){16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+        27, 28, 29, 30, 31}));
+    uint16x8_t t14_0 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t14_1 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t14_2 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t14_3 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint16x8_t t15_0 = vmlal_u8(t14_0, vget_low_u8(t12_0), vget_low_u8(dx_0));
+    uint16x8_t t15_1 = vmlal_high_u8(t14_1, t12_0, dx_0);
+    uint16x8_t t15_2 = vmlal_u8(t14_2, vget_low_u8(t12_1), vget_low_u8(dx_1));
+    uint16x8_t t15_3 = vmlal_high_u8(t14_3, t12_1, dx_1);
+    uint8x16_t t17_0 = vshrn_high_n_u16(vshrn_n_u16(t15_0, 4), t15_1, 4);
+    uint8x16_t t17_1 = vshrn_high_n_u16(vshrn_n_u16(t15_2, 4), t15_3, 4);
+    uint16x8_t place_0 = vandq_u16(t15_0, vdupq_n_u16(15));
+    uint16x8_t place_1 = vandq_u16(t15_1, vdupq_n_u16(15));
+    uint16x8_t place_2 = vandq_u16(t15_2, vdupq_n_u16(15));
+    uint16x8_t place_3 = vandq_u16(t15_3, vdupq_n_u16(15));
+    uint8x16x2_t t22_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[15]);
+    int16x8_t t22_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t22_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t22_2 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_2, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t22_3 = vreinterpretq_s16_u8(vqtbl2q_u8(t22_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_3, 0x202), vdupq_n_u16(0x100)))));
+    int8x16_t t22_0_2 = vmovn_high_s16(vmovn_s16(t22_0), t22_1);
+    int8x16_t t22_1_2 = vmovn_high_s16(vmovn_s16(t22_2), t22_3);
+    uint8x16x2_t t25_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
+    int16x8_t t25_0 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t25_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t25_2 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_2, 0x202), vdupq_n_u16(0x100)))));
+    int16x8_t t25_3 = vreinterpretq_s16_u8(vqtbl2q_u8(t25_table,
+        vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_3, 0x202), vdupq_n_u16(0x100)))));
+    int8x16_t t25_0_2 = vmovn_high_s16(vmovn_s16(t25_0), t25_1);
+    int8x16_t t25_1_2 = vmovn_high_s16(vmovn_s16(t25_2), t25_3);
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint8x16_t dx_0 = vdupq_n_u8((uint8_t)(dx_2));
-      uint8x16_t dx_1 = vdupq_n_u8((uint8_t)(dx_2));
-      uint8x16_t t13_0 = vld1q_u8(((const uint8_t[16]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-          13, 14, 15}));
-      uint8x16_t t13_1 = vld1q_u8(((const uint8_t[16]){16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
-          27, 28, 29, 30, 31}));
-      uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_2_2 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t t15_0 = vmlal_u8(mx_0, vget_low_u8(t13_0), vget_low_u8(dx_0));
-      uint16x8_t t15_1 = vmlal_high_u8(mx_1, t13_0, dx_0);
-      uint16x8_t t15_2 = vmlal_u8(mx_2_2, vget_low_u8(t13_1), vget_low_u8(dx_1));
-      uint16x8_t t15_3 = vmlal_high_u8(mx_3, t13_1, dx_1);
-      uint8x16_t t16_0 = vshrn_high_n_u16(vshrn_n_u16(t15_0, 4), t15_1, 4);
-      uint8x16_t t16_1 = vshrn_high_n_u16(vshrn_n_u16(t15_2, 4), t15_3, 4);
-      int8x16_t kminus3 = vdupq_n_s8((int8_t)(-3));
-      uint8x16_t t18_0 = vaddq_u8(t16_0, vreinterpretq_u8_s8(kminus3));
-      uint8x16_t t18_1 = vaddq_u8(t16_1, vreinterpretq_u8_s8(kminus3));
-      const uint8_t near0_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 0), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 1), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 2), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 3), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 4), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 5), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 6), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 7), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 8), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 9), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 10), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 11), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 12), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 13), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 14), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_0), 15), -3, 59)]};
-      uint8x16_t near0_0 = vld1q_u8(near0_lanes);
-      const uint8_t near0_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 0), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 1), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 2), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 3), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 4), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 5), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 6), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 7), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 8), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 9), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 10), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 11), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 12), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 13), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 14), -3, 59)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t18_1), 15), -3, 59)]};
-      uint8x16_t near0_1 = vld1q_u8(near0_lanes_2);
-      int8x16_t kminus2 = vdupq_n_s8((int8_t)(-2));
-      uint8x16_t t21_0 = vaddq_u8(t16_0, vreinterpretq_u8_s8(kminus2));
-      uint8x16_t t21_1 = vaddq_u8(t16_1, vreinterpretq_u8_s8(kminus2));
-      const uint8_t near1_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 0), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 1), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 2), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 3), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 4), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 5), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 6), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 7), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 8), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 9), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 10), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 11), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 12), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 13), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 14), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_0), 15), -2, 60)]};
-      uint8x16_t near1_0 = vld1q_u8(near1_lanes);
-      const uint8_t near1_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 0), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 1), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 2), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 3), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 4), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 5), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 6), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 7), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 8), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 9), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 10), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 11), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 12), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 13), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 14), -2, 60)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t21_1), 15), -2, 60)]};
-      uint8x16_t near1_1 = vld1q_u8(near1_lanes_2);
-      int8x16_t kminus1 = vdupq_n_s8((int8_t)(-1));
-      uint8x16_t t24_0 = vaddq_u8(t16_0, vreinterpretq_u8_s8(kminus1));
-      uint8x16_t t24_1 = vaddq_u8(t16_1, vreinterpretq_u8_s8(kminus1));
-      const uint8_t near2_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 0), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 1), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 2), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 3), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 4), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 5), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 6), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 7), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 8), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 9), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 10), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 11), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 12), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 13), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 14), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_0), 15), -1, 61)]};
-      uint8x16_t near2_0 = vld1q_u8(near2_lanes);
-      const uint8_t near2_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 0), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 1), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 2), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 3), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 4), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 5), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 6), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 7), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 8), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 9), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 10), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 11), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 12), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 13), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 14), -1, 61)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_s8(vreinterpretq_s8_u8(t24_1), 15), -1, 61)]};
-      uint8x16_t near2_1 = vld1q_u8(near2_lanes_2);
-      const uint8_t near3_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 0), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 1), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 2), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 3), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 4), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 5), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 6), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 7), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 8), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 9), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 10), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 11), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 12), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 13), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 14), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_0, 15), 0, 62)]};
-      uint8x16_t near3_0 = vld1q_u8(near3_lanes);
-      const uint8_t near3_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 0), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 1), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 2), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 3), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 4), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 5), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 6), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 7), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 8), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 9), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 10), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 11), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 12), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 13), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 14), 0, 62)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t16_1, 15), 0, 62)]};
-      uint8x16_t near3_1 = vld1q_u8(near3_lanes_2);
-      uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
-      uint8x16_t t27_0 = vaddq_u8(t16_0, k1);
-      uint8x16_t t27_1 = vaddq_u8(t16_1, k1);
-      const uint8_t near4_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 0), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 1), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 2), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 3), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 4), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 5), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 6), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 7), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 8), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 9), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 10), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 11), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 12), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 13), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 14), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_0, 15), 1, 63)]};
-      uint8x16_t near4_0 = vld1q_u8(near4_lanes);
-      const uint8_t near4_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 0), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 1), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 2), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 3), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 4), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 5), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 6), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 7), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 8), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 9), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 10), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 11), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 12), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 13), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 14), 1, 63)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t27_1, 15), 1, 63)]};
-      uint8x16_t near4_1 = vld1q_u8(near4_lanes_2);
-      uint8x16_t k2 = vdupq_n_u8((uint8_t)(2));
-      uint8x16_t t30_0 = vaddq_u8(t16_0, k2);
-      uint8x16_t t30_1 = vaddq_u8(t16_1, k2);
-      const uint8_t near5_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 0), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 1), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 2), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 3), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 4), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 5), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 6), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 7), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 8), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 9), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 10), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 11), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 12), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 13), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 14), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_0, 15), 2, 64)]};
-      uint8x16_t near5_0 = vld1q_u8(near5_lanes);
-      const uint8_t near5_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 0), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 1), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 2), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 3), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 4), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 5), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 6), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 7), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 8), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 9), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 10), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 11), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 12), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 13), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 14), 2, 64)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t30_1, 15), 2, 64)]};
-      uint8x16_t near5_1 = vld1q_u8(near5_lanes_2);
-      uint8x16_t k3 = vdupq_n_u8((uint8_t)(3));
-      uint8x16_t t33_0 = vaddq_u8(t16_0, k3);
-      uint8x16_t t33_1 = vaddq_u8(t16_1, k3);
-      const uint8_t near6_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 0), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 1), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 2), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 3), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 4), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 5), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 6), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 7), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 8), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 9), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 10), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 11), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 12), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 13), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 14), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_0, 15), 3, 65)]};
-      uint8x16_t near6_0 = vld1q_u8(near6_lanes);
-      const uint8_t near6_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 0), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 1), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 2), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 3), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 4), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 5), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 6), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 7), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 8), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 9), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 10), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 11), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 12), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 13), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 14), 3, 65)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t33_1, 15), 3, 65)]};
-      uint8x16_t near6_1 = vld1q_u8(near6_lanes_2);
-      uint8x16_t k4 = vdupq_n_u8((uint8_t)(4));
-      uint8x16_t t36_0 = vaddq_u8(t16_0, k4);
-      uint8x16_t t36_1 = vaddq_u8(t16_1, k4);
-      const uint8_t near7_lanes[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 0), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 1), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 2), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 3), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 4), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 5), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 6), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 7), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 8), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 9), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 10), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 11), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 12), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 13), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 14), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_0, 15), 4, 66)]};
-      uint8x16_t near7_0 = vld1q_u8(near7_lanes);
-      const uint8_t near7_lanes_2[16] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 0), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 1), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 2), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 3), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 4), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 5), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 6), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 7), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 8), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 9), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 10), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 11), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 12), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 13), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 14), 4, 66)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vgetq_lane_u8(t36_1, 15), 4, 66)]};
-      uint8x16_t near7_1 = vld1q_u8(near7_lanes_2);
-      uint8x16_t t15_0_2 = vmovn_high_u16(vmovn_u16(t15_0), t15_1);
-      uint8x16_t t15_1_2 = vmovn_high_u16(vmovn_u16(t15_2), t15_3);
-      uint8x16_t place_0 = vandq_u8(t15_0_2, vdupq_n_u8(15));
-      uint8x16_t place_1 = vandq_u8(t15_1_2, vdupq_n_u8(15));
-      uint8x16_t t40_0 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t40_1 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t41_0 = vaddq_u8(t40_0, place_0);
-      uint8x16_t t41_1 = vaddq_u8(t40_1, place_1);
-      const int16_t t43_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][0]};
-      int16x8_t t43_0 = vld1q_s16(t43_lanes);
-      const int16_t t43_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][0]};
-      int16x8_t t43_1 = vld1q_s16(t43_lanes_2);
-      const int16_t t43_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][0]};
-      int16x8_t t43_2 = vld1q_s16(t43_lanes_3);
-      const int16_t t43_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][0]};
-      int16x8_t t43_3 = vld1q_s16(t43_lanes_4);
-      const int16_t t45_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][1]};
-      int16x8_t t45_0 = vld1q_s16(t45_lanes);
-      const int16_t t45_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][1]};
-      int16x8_t t45_1 = vld1q_s16(t45_lanes_2);
-      const int16_t t45_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][1]};
-      int16x8_t t45_2 = vld1q_s16(t45_lanes_3);
-      const int16_t t45_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][1]};
-      int16x8_t t45_3 = vld1q_s16(t45_lanes_4);
-      const int16_t t47_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][2]};
-      int16x8_t t47_0 = vld1q_s16(t47_lanes);
-      const int16_t t47_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][2]};
-      int16x8_t t47_1 = vld1q_s16(t47_lanes_2);
-      const int16_t t47_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][2]};
-      int16x8_t t47_2 = vld1q_s16(t47_lanes_3);
-      const int16_t t47_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][2]};
-      int16x8_t t47_3 = vld1q_s16(t47_lanes_4);
-      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][3]};
-      int16x8_t t49_0 = vld1q_s16(t49_lanes);
-      const int16_t t49_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][3]};
-      int16x8_t t49_1 = vld1q_s16(t49_lanes_2);
-      const int16_t t49_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][3]};
-      int16x8_t t49_2 = vld1q_s16(t49_lanes_3);
-      const int16_t t49_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][3]};
-      int16x8_t t49_3 = vld1q_s16(t49_lanes_4);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][4]};
-      int16x8_t t51_0 = vld1q_s16(t51_lanes);
-      const int16_t t51_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][4]};
-      int16x8_t t51_1 = vld1q_s16(t51_lanes_2);
-      const int16_t t51_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][4]};
-      int16x8_t t51_2 = vld1q_s16(t51_lanes_3);
-      const int16_t t51_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][4]};
-      int16x8_t t51_3 = vld1q_s16(t51_lanes_4);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][5]};
-      int16x8_t t54_0 = vld1q_s16(t54_lanes);
-      const int16_t t54_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][5]};
-      int16x8_t t54_1 = vld1q_s16(t54_lanes_2);
-      const int16_t t54_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][5]};
-      int16x8_t t54_2 = vld1q_s16(t54_lanes_3);
-      const int16_t t54_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][5]};
-      int16x8_t t54_3 = vld1q_s16(t54_lanes_4);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][6]};
-      int16x8_t t57_0 = vld1q_s16(t57_lanes);
-      const int16_t t57_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][6]};
-      int16x8_t t57_1 = vld1q_s16(t57_lanes_2);
-      const int16_t t57_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][6]};
-      int16x8_t t57_2 = vld1q_s16(t57_lanes_3);
-      const int16_t t57_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][6]};
-      int16x8_t t57_3 = vld1q_s16(t57_lanes_4);
-      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 7), 0, 63)][7]};
-      int16x8_t t60_0 = vld1q_s16(t60_lanes);
-      const int16_t t60_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 8), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_0, 15), 0, 63)][7]};
-      int16x8_t t60_1 = vld1q_s16(t60_lanes_2);
-      const int16_t t60_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 0), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 7), 0, 63)][7]};
-      int16x8_t t60_2 = vld1q_s16(t60_lanes_3);
-      const int16_t t60_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 8), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t41_1, 15), 0, 63)][7]};
-      int16x8_t t60_3 = vld1q_s16(t60_lanes_4);
-      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
-      uint16x8_t near0_0_2 = vmovl_u8(vget_low_u8(near0_0));
-      uint16x8_t near0_1_2 = vmovl_high_u8(near0_0);
-      uint16x8_t near0_2 = vmovl_u8(vget_low_u8(near0_1));
-      uint16x8_t near0_3 = vmovl_high_u8(near0_1);
-      uint16x8_t t63_0 = vmlaq_u16(k13770, near0_0_2, vreinterpretq_u16_s16(t43_0));
-      uint16x8_t t63_1 = vmlaq_u16(k13770, near0_1_2, vreinterpretq_u16_s16(t43_1));
-      uint16x8_t t63_2 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t43_2));
-      uint16x8_t t63_3 = vmlaq_u16(k13770, near0_3, vreinterpretq_u16_s16(t43_3));
-      uint16x8_t near1_0_2 = vmovl_u8(vget_low_u8(near1_0));
-      uint16x8_t near1_1_2 = vmovl_high_u8(near1_0);
-      uint16x8_t near1_2 = vmovl_u8(vget_low_u8(near1_1));
-      uint16x8_t near1_3 = vmovl_high_u8(near1_1);
-      uint16x8_t t64_0 = vmlaq_u16(t63_0, near1_0_2, vreinterpretq_u16_s16(t45_0));
-      uint16x8_t t64_1 = vmlaq_u16(t63_1, near1_1_2, vreinterpretq_u16_s16(t45_1));
-      uint16x8_t t64_2 = vmlaq_u16(t63_2, near1_2, vreinterpretq_u16_s16(t45_2));
-      uint16x8_t t64_3 = vmlaq_u16(t63_3, near1_3, vreinterpretq_u16_s16(t45_3));
-      uint16x8_t near2_0_2 = vmovl_u8(vget_low_u8(near2_0));
-      uint16x8_t near2_1_2 = vmovl_high_u8(near2_0);
-      uint16x8_t near2_2 = vmovl_u8(vget_low_u8(near2_1));
-      uint16x8_t near2_3 = vmovl_high_u8(near2_1);
-      uint16x8_t t65_0 = vmlaq_u16(t64_0, near2_0_2, vreinterpretq_u16_s16(t47_0));
-      uint16x8_t t65_1 = vmlaq_u16(t64_1, near2_1_2, vreinterpretq_u16_s16(t47_1));
-      uint16x8_t t65_2 = vmlaq_u16(t64_2, near2_2, vreinterpretq_u16_s16(t47_2));
-      uint16x8_t t65_3 = vmlaq_u16(t64_3, near2_3, vreinterpretq_u16_s16(t47_3));
-      int8x16_t t49_0_2 = vmovn_high_s16(vmovn_s16(t49_0), t49_1);
-      int8x16_t t49_1_2 = vmovn_high_s16(vmovn_s16(t49_2), t49_3);
-      uint16x8_t t66_0 = vmlal_u8(t65_0, vget_low_u8(near3_0),
-          vget_low_u8(vreinterpretq_u8_s8(t49_0_2)));
-      uint16x8_t t66_1 = vmlal_high_u8(t65_1, near3_0, vreinterpretq_u8_s8(t49_0_2));
-      uint16x8_t t66_2 = vmlal_u8(t65_2, vget_low_u8(near3_1),
-          vget_low_u8(vreinterpretq_u8_s8(t49_1_2)));
-      uint16x8_t t66_3 = vmlal_high_u8(t65_3, near3_1, vreinterpretq_u8_s8(t49_1_2));
-      int8x16_t t51_0_2 = vmovn_high_s16(vmovn_s16(t51_0), t51_1);
-      int8x16_t t51_1_2 = vmovn_high_s16(vmovn_s16(t51_2), t51_3);
-      uint16x8_t t67_0 = vmlal_u8(t66_0, vget_low_u8(near4_0),
-          vget_low_u8(vreinterpretq_u8_s8(t51_0_2)));
-      uint16x8_t t67_1 = vmlal_high_u8(t66_1, near4_0, vreinterpretq_u8_s8(t51_0_2));
-      uint16x8_t t67_2 = vmlal_u8(t66_2, vget_low_u8(near4_1),
-          vget_low_u8(vreinterpretq_u8_s8(t51_1_2)));
-      uint16x8_t t67_3 = vmlal_high_u8(t66_3, near4_1, vreinterpretq_u8_s8(t51_1_2));
-      uint16x8_t near5_0_2 = vmovl_u8(vget_low_u8(near5_0));
-      uint16x8_t near5_1_2 = vmovl_high_u8(near5_0);
-      uint16x8_t near5_2 = vmovl_u8(vget_low_u8(near5_1));
-      uint16x8_t near5_3 = vmovl_high_u8(near5_1);
-      uint16x8_t t68_0 = vmlaq_u16(t67_0, near5_0_2, vreinterpretq_u16_s16(t54_0));
-      uint16x8_t t68_1 = vmlaq_u16(t67_1, near5_1_2, vreinterpretq_u16_s16(t54_1));
-      uint16x8_t t68_2 = vmlaq_u16(t67_2, near5_2, vreinterpretq_u16_s16(t54_2));
-      uint16x8_t t68_3 = vmlaq_u16(t67_3, near5_3, vreinterpretq_u16_s16(t54_3));
-      uint16x8_t near6_0_2 = vmovl_u8(vget_low_u8(near6_0));
-      uint16x8_t near6_1_2 = vmovl_high_u8(near6_0);
-      uint16x8_t near6_2 = vmovl_u8(vget_low_u8(near6_1));
-      uint16x8_t near6_3 = vmovl_high_u8(near6_1);
-      uint16x8_t t69_0 = vmlaq_u16(t68_0, near6_0_2, vreinterpretq_u16_s16(t57_0));
-      uint16x8_t t69_1 = vmlaq_u16(t68_1, near6_1_2, vreinterpretq_u16_s16(t57_1));
-      uint16x8_t t69_2 = vmlaq_u16(t68_2, near6_2, vreinterpretq_u16_s16(t57_2));
-      uint16x8_t t69_3 = vmlaq_u16(t68_3, near6_3, vreinterpretq_u16_s16(t57_3));
-      uint16x8_t near7_0_2 = vmovl_u8(vget_low_u8(near7_0));
-      uint16x8_t near7_1_2 = vmovl_high_u8(near7_0);
-      uint16x8_t near7_2 = vmovl_u8(vget_low_u8(near7_1));
-      uint16x8_t near7_3 = vmovl_high_u8(near7_1);
-      uint16x8_t t70_0 = vmlaq_u16(t69_0, near7_0_2, vreinterpretq_u16_s16(t60_0));
-      uint16x8_t t70_1 = vmlaq_u16(t69_1, near7_1_2, vreinterpretq_u16_s16(t60_1));
-      uint16x8_t t70_2 = vmlaq_u16(t69_2, near7_2, vreinterpretq_u16_s16(t60_2));
-      uint16x8_t t70_3 = vmlaq_u16(t69_3, near7_3, vreinterpretq_u16_s16(t60_3));
-      uint16x8_t t72_sat_0 = vqsubq_u16(t70_0, k13770);
-      uint16x8_t t72_sat_1 = vqsubq_u16(t70_1, k13770);
-      uint16x8_t t72_sat_2 = vqsubq_u16(t70_2, k13770);
-      uint16x8_t t72_sat_3 = vqsubq_u16(t70_3, k13770);
-      uint8x16_t value_sat_0 = vqrshrn_high_n_u16(vqrshrn_n_u16(t72_sat_0, 7), t72_sat_1, 7);
-      uint8x16_t value_sat_1 = vqrshrn_high_n_u16(vqrshrn_n_u16(t72_sat_2, 7), t72_sat_3, 7);
-      vst1q_u8(&mid[y][0], value_sat_0);
-      vst1q_u8(&mid[y][16], value_sat_1);
+      int32_t t16 = mx_2 >> 4;
+      uint8x16x4_t near3_table = vld1q_u8_x4((const uint8_t *)&src[(y - 3) * src_stride + t16]);
+      uint8x16_t near3_0 = vqtbl4q_u8(near3_table, t17_0);
+      uint8x16_t near3_1 = vqtbl4q_u8(near3_table, t17_1);
+      uint8x16_t near4_0 = vqtbl4q_u8(near3_table, vsubq_u8(t17_0, vdupq_n_u8(255)));
+      uint8x16_t near4_1 = vqtbl4q_u8(near3_table, vsubq_u8(t17_1, vdupq_n_u8(255)));
+      uint16x8_t t23_0 = vmull_u8(vget_low_u8(near3_0), vget_low_u8(vreinterpretq_u8_s8(t22_0_2)));
+      uint16x8_t t23_1 = vmull_high_u8(near3_0, vreinterpretq_u8_s8(t22_0_2));
+      uint16x8_t t23_2 = vmull_u8(vget_low_u8(near3_1), vget_low_u8(vreinterpretq_u8_s8(t22_1_2)));
+      uint16x8_t t23_3 = vmull_high_u8(near3_1, vreinterpretq_u8_s8(t22_1_2));
+      uint16x8_t t27_0 = vmlal_u8(t23_0, vget_low_u8(near4_0),
+          vget_low_u8(vreinterpretq_u8_s8(t25_0_2)));
+      uint16x8_t t27_1 = vmlal_high_u8(t23_1, near4_0, vreinterpretq_u8_s8(t25_0_2));
+      uint16x8_t t27_2 = vmlal_u8(t23_2, vget_low_u8(near4_1),
+          vget_low_u8(vreinterpretq_u8_s8(t25_1_2)));
+      uint16x8_t t27_3 = vmlal_high_u8(t23_3, near4_1, vreinterpretq_u8_s8(t25_1_2));
+      uint8x16_t value_0 = vrshrn_high_n_u16(vrshrn_n_u16(t27_0, 7), t27_1, 7);
+      uint8x16_t value_1 = vrshrn_high_n_u16(vrshrn_n_u16(t27_2, 7), t27_3, 7);
+      vst1q_u8(&mid[y][0], value_0);
+      vst1q_u8(&mid[y][16], value_1);
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..31; writes dst */
@@ -894,8 +209,179 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       int32_t dy_3 = daedalus_clip(dy, 1, 32);
       int32_t at = my_3 + (y * dy_3);
       int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15 = place + 48;
+      uint8x16_t t16_0 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
+      uint8x16_t t16_1 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][3]));
+      const ptrdiff_t mid_offset = 32*(ptrdiff_t)(t8 + 3);
+      uint8x16_t pixels3_0 = vld1q_u8(&(&mid[0][0])[mid_offset]);
+      uint8x16_t pixels3_1 = vld1q_u8(&(&mid[0][16])[mid_offset]);
+      uint16x8_t t17_0_2 = vmull_u8(vget_low_u8(pixels3_0), vget_low_u8(t16_0));
+      uint16x8_t t17_1_2 = vmull_high_u8(pixels3_0, t16_0);
+      uint16x8_t t17_2 = vmull_u8(vget_low_u8(pixels3_1), vget_low_u8(t16_1));
+      uint16x8_t t17_3 = vmull_high_u8(pixels3_1, t16_1);
+      uint8x16_t t18_0 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][4]));
+      uint8x16_t t18_1 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t15, 0, 63)][4]));
+      const ptrdiff_t mid_offset_2 = 32*(ptrdiff_t)(t8 + 4);
+      uint8x16_t pixels4_0 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
+      uint8x16_t pixels4_1 = vld1q_u8(&(&mid[0][16])[mid_offset_2]);
+      uint16x8_t t20_0 = vmlal_u8(t17_0_2, vget_low_u8(pixels4_0), vget_low_u8(t18_0));
+      uint16x8_t t20_1 = vmlal_high_u8(t17_1_2, pixels4_0, t18_0);
+      uint16x8_t t20_2 = vmlal_u8(t17_2, vget_low_u8(pixels4_1), vget_low_u8(t18_1));
+      uint16x8_t t20_3 = vmlal_high_u8(t17_3, pixels4_1, t18_1);
+      uint8x16_t value_0_2 = vrshrn_high_n_u16(vrshrn_n_u16(t20_0, 7), t20_1, 7);
+      uint8x16_t value_1_2 = vrshrn_high_n_u16(vrshrn_n_u16(t20_2, 7), t20_3, 7);
+      vst1q_u8(&dst[y * dst_stride], value_0_2);
+      vst1q_u8(&dst[y * dst_stride + 16], value_1_2);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_32__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_32__neon_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_32__neon_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_32_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_32__neon_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_32__neon_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_32_meta *meta = (const daedalus_vp9_scaled_32_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_32__neon_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 76f8b7db6f7b793d
+ */
+static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  uint8_t mid[22][32];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 32; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..3, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 4; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t19 = vdupq_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2 + ((x * 8) * dx_2), 4,
+          0)));
+      int16x8_t t20 = vmlaq_n_s16(vreinterpretq_s16_u16(t19), vreinterpretq_s16_u16(t14),
+          (int16_t)dx_2);
+      int8x8_t t22 = vshrn_n_s16(t20, 4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t20), vdupq_n_u16(15));
+      uint8x16x2_t t34_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64(filter, 0, 31)]);
+      int16x8_t t34 = vreinterpretq_s16_u8(vqtbl2q_u8(t34_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t37_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 4), 0, 31)]);
+      int16x8_t t37 = vreinterpretq_s16_u8(vqtbl2q_u8(t37_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t40_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 8), 0, 31)]);
+      int16x8_t t40 = vreinterpretq_s16_u8(vqtbl2q_u8(t40_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t44_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 12), 0, 31)]);
+      int16x8_t t44 = vreinterpretq_s16_u8(vqtbl2q_u8(t44_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t47_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 16), 0, 31)]);
+      int16x8_t t47 = vreinterpretq_s16_u8(vqtbl2q_u8(t47_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t51_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 20), 0, 31)]);
+      int16x8_t t51 = vreinterpretq_s16_u8(vqtbl2q_u8(t51_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t55_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 24), 0, 31)]);
+      int16x8_t t55 = vreinterpretq_s16_u8(vqtbl2q_u8(t55_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint8x16x2_t t59_table =
+          vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
+      int16x8_t t59 = vreinterpretq_s16_u8(vqtbl2q_u8(t59_table,
+          vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      int8x8_t t44_2 = vmovn_s16(t44);
+      int8x8_t t47_2 = vmovn_s16(t47);
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        int32_t t21 = (mx_2 + ((x * 8) * dx_2)) >> 4;
+        uint8x16_t near0_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 3], 0, 16);
+        uint8x8_t near0 = vqtbl1_u8(near0_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near1_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 2], 0, 16);
+        uint8x8_t near1 = vqtbl1_u8(near1_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near2_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 - 1], 0, 16);
+        uint8x8_t near2 = vqtbl1_u8(near2_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near3_table = daedalus_bytes(&src[(y - 3) * src_stride + t21], 0, 16);
+        uint8x8_t near3 = vqtbl1_u8(near3_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near4_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 1], 0, 16);
+        uint8x8_t near4 = vqtbl1_u8(near4_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near5_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 2], 0, 16);
+        uint8x8_t near5 = vqtbl1_u8(near5_table, vreinterpret_u8_s8(t22));
+        uint8x16_t near6_table = daedalus_bytes(&src[(y - 3) * src_stride + t21 + 3], 0, 16);
+        uint8x8_t near6 = vqtbl1_u8(near6_table, vreinterpret_u8_s8(t22));
+        uint8x8_t near7 = vqtbl1_u8(near6_table, vsub_u8(vreinterpret_u8_s8(t22), vdup_n_u8(255)));
+        uint16x8_t near0_2 = vmovl_u8(near0);
+        uint16x8_t t62 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t34));
+        uint16x8_t near1_2 = vmovl_u8(near1);
+        uint16x8_t t63 = vmlaq_u16(t62, near1_2, vreinterpretq_u16_s16(t37));
+        uint16x8_t near2_2 = vmovl_u8(near2);
+        uint16x8_t t64 = vmlaq_u16(t63, near2_2, vreinterpretq_u16_s16(t40));
+        uint16x8_t t65 = vmlal_u8(t64, near3, vreinterpret_u8_s8(t44_2));
+        uint16x8_t t66 = vmlal_u8(t65, near4, vreinterpret_u8_s8(t47_2));
+        uint16x8_t near5_2 = vmovl_u8(near5);
+        uint16x8_t t67 = vmlaq_u16(t66, near5_2, vreinterpretq_u16_s16(t51));
+        uint16x8_t near6_2 = vmovl_u8(near6);
+        uint16x8_t t68 = vmlaq_u16(t67, near6_2, vreinterpretq_u16_s16(t55));
+        uint16x8_t near7_2 = vmovl_u8(near7);
+        uint16x8_t t69 = vmlaq_u16(t68, near7_2, vreinterpretq_u16_s16(t59));
+        uint16x8_t t71_sat = vqsubq_u16(t69, k13770);
+        uint8x8_t value_sat = vqrshrn_n_u16(t71_sat, 7);
+        vst1_u8(&mid[y][8*x], value_sat);
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..31; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t9 = at >> 4;
-      int32_t t33 = (filter * 16) + place;
+      int32_t t33 = (filter * 16) + place_2;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t33, 0, 63)][0]);
       uint16x8_t k13770_2 = vdupq_n_u16((uint16_t)(13770));
       const ptrdiff_t mid_offset = 32*(ptrdiff_t)t9;
       uint8x16_t pixels0_0 = vld1q_u8(&(&mid[0][0])[mid_offset]);
@@ -904,14 +390,14 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels0_1_2 = vmovl_high_u8(pixels0_0);
       uint16x8_t pixels0_2 = vmovl_u8(vget_low_u8(pixels0_1));
       uint16x8_t pixels0_3 = vmovl_high_u8(pixels0_1);
-      int16x8_t t52_0 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_0_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
-      int16x8_t t52_1 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_1_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
-      int16x8_t t52_2 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
-      int16x8_t t52_3 = vmlaq_n_s16(vreinterpretq_s16_u16(k13770_2),
-          vreinterpretq_s16_u16(pixels0_3), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][0]);
+      int16x8_t t52_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_0_2), taps, 0);
+      int16x8_t t52_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_1_2), taps, 0);
+      int16x8_t t52_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_2), taps, 0);
+      int16x8_t t52_3 = vmlaq_laneq_s16(vreinterpretq_s16_u16(k13770_2),
+          vreinterpretq_s16_u16(pixels0_3), taps, 0);
       const ptrdiff_t mid_offset_2 = 32*(ptrdiff_t)(t9 + 1);
       uint8x16_t pixels1_0 = vld1q_u8(&(&mid[0][0])[mid_offset_2]);
       uint8x16_t pixels1_1 = vld1q_u8(&(&mid[0][16])[mid_offset_2]);
@@ -919,14 +405,10 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels1_1_2 = vmovl_high_u8(pixels1_0);
       uint16x8_t pixels1_2 = vmovl_u8(vget_low_u8(pixels1_1));
       uint16x8_t pixels1_3 = vmovl_high_u8(pixels1_1);
-      int16x8_t t53_0 = vmlaq_n_s16(t52_0, vreinterpretq_s16_u16(pixels1_0_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
-      int16x8_t t53_1 = vmlaq_n_s16(t52_1, vreinterpretq_s16_u16(pixels1_1_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
-      int16x8_t t53_2 = vmlaq_n_s16(t52_2, vreinterpretq_s16_u16(pixels1_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
-      int16x8_t t53_3 = vmlaq_n_s16(t52_3, vreinterpretq_s16_u16(pixels1_3),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][1]);
+      int16x8_t t53_0 = vmlaq_laneq_s16(t52_0, vreinterpretq_s16_u16(pixels1_0_2), taps, 1);
+      int16x8_t t53_1 = vmlaq_laneq_s16(t52_1, vreinterpretq_s16_u16(pixels1_1_2), taps, 1);
+      int16x8_t t53_2 = vmlaq_laneq_s16(t52_2, vreinterpretq_s16_u16(pixels1_2), taps, 1);
+      int16x8_t t53_3 = vmlaq_laneq_s16(t52_3, vreinterpretq_s16_u16(pixels1_3), taps, 1);
       const ptrdiff_t mid_offset_3 = 32*(ptrdiff_t)(t9 + 2);
       uint8x16_t pixels2_0 = vld1q_u8(&(&mid[0][0])[mid_offset_3]);
       uint8x16_t pixels2_1 = vld1q_u8(&(&mid[0][16])[mid_offset_3]);
@@ -934,34 +416,30 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels2_1_2 = vmovl_high_u8(pixels2_0);
       uint16x8_t pixels2_2 = vmovl_u8(vget_low_u8(pixels2_1));
       uint16x8_t pixels2_3 = vmovl_high_u8(pixels2_1);
-      int16x8_t t54_0_2 = vmlaq_n_s16(t53_0, vreinterpretq_s16_u16(pixels2_0_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
-      int16x8_t t54_1_2 = vmlaq_n_s16(t53_1, vreinterpretq_s16_u16(pixels2_1_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
-      int16x8_t t54_2_2 = vmlaq_n_s16(t53_2, vreinterpretq_s16_u16(pixels2_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
-      int16x8_t t54_3_2 = vmlaq_n_s16(t53_3, vreinterpretq_s16_u16(pixels2_3),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][2]);
-      uint8x16_t t41_0_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][3]));
-      uint8x16_t t41_1_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][3]));
+      int16x8_t t54_0 = vmlaq_laneq_s16(t53_0, vreinterpretq_s16_u16(pixels2_0_2), taps, 2);
+      int16x8_t t54_1 = vmlaq_laneq_s16(t53_1, vreinterpretq_s16_u16(pixels2_1_2), taps, 2);
+      int16x8_t t54_2 = vmlaq_laneq_s16(t53_2, vreinterpretq_s16_u16(pixels2_2), taps, 2);
+      int16x8_t t54_3 = vmlaq_laneq_s16(t53_3, vreinterpretq_s16_u16(pixels2_3), taps, 2);
+      uint8x16_t t41_0 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][3]));
+      uint8x16_t t41_1 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][3]));
       const ptrdiff_t mid_offset_4 = 32*(ptrdiff_t)(t9 + 3);
       uint8x16_t pixels3_0 = vld1q_u8(&(&mid[0][0])[mid_offset_4]);
       uint8x16_t pixels3_1 = vld1q_u8(&(&mid[0][16])[mid_offset_4]);
-      uint16x8_t t55_0 = vmlal_u8(vreinterpretq_u16_s16(t54_0_2), vget_low_u8(pixels3_0),
-          vget_low_u8(t41_0_2));
-      uint16x8_t t55_1 = vmlal_high_u8(vreinterpretq_u16_s16(t54_1_2), pixels3_0, t41_0_2);
-      uint16x8_t t55_2 = vmlal_u8(vreinterpretq_u16_s16(t54_2_2), vget_low_u8(pixels3_1),
-          vget_low_u8(t41_1_2));
-      uint16x8_t t55_3 = vmlal_high_u8(vreinterpretq_u16_s16(t54_3_2), pixels3_1, t41_1_2);
-      uint8x16_t t43_0_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][4]));
-      uint8x16_t t43_1_2 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][4]));
+      uint16x8_t t55_0 = vmlal_u8(vreinterpretq_u16_s16(t54_0), vget_low_u8(pixels3_0),
+          vget_low_u8(t41_0));
+      uint16x8_t t55_1 = vmlal_high_u8(vreinterpretq_u16_s16(t54_1), pixels3_0, t41_0);
+      uint16x8_t t55_2 = vmlal_u8(vreinterpretq_u16_s16(t54_2), vget_low_u8(pixels3_1),
+          vget_low_u8(t41_1));
+      uint16x8_t t55_3 = vmlal_high_u8(vreinterpretq_u16_s16(t54_3), pixels3_1, t41_1);
+      uint8x16_t t43_0 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][4]));
+      uint8x16_t t43_1 = vdupq_n_u8((uint8_t)(taps_table[daedalus_clip(t33, 0, 63)][4]));
       const ptrdiff_t mid_offset_5 = 32*(ptrdiff_t)(t9 + 4);
       uint8x16_t pixels4_0 = vld1q_u8(&(&mid[0][0])[mid_offset_5]);
       uint8x16_t pixels4_1 = vld1q_u8(&(&mid[0][16])[mid_offset_5]);
-      uint16x8_t t56_0 = vmlal_u8(t55_0, vget_low_u8(pixels4_0), vget_low_u8(t43_0_2));
-      uint16x8_t t56_1 = vmlal_high_u8(t55_1, pixels4_0, t43_0_2);
-      uint16x8_t t56_2 = vmlal_u8(t55_2, vget_low_u8(pixels4_1), vget_low_u8(t43_1_2));
-      uint16x8_t t56_3 = vmlal_high_u8(t55_3, pixels4_1, t43_1_2);
+      uint16x8_t t56_0 = vmlal_u8(t55_0, vget_low_u8(pixels4_0), vget_low_u8(t43_0));
+      uint16x8_t t56_1 = vmlal_high_u8(t55_1, pixels4_0, t43_0);
+      uint16x8_t t56_2 = vmlal_u8(t55_2, vget_low_u8(pixels4_1), vget_low_u8(t43_1));
+      uint16x8_t t56_3 = vmlal_high_u8(t55_3, pixels4_1, t43_1);
       const ptrdiff_t mid_offset_6 = 32*(ptrdiff_t)(t9 + 5);
       uint8x16_t pixels5_0 = vld1q_u8(&(&mid[0][0])[mid_offset_6]);
       uint8x16_t pixels5_1 = vld1q_u8(&(&mid[0][16])[mid_offset_6]);
@@ -969,14 +447,14 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels5_1_2 = vmovl_high_u8(pixels5_0);
       uint16x8_t pixels5_2 = vmovl_u8(vget_low_u8(pixels5_1));
       uint16x8_t pixels5_3 = vmovl_high_u8(pixels5_1);
-      int16x8_t t57_0_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_0),
-          vreinterpretq_s16_u16(pixels5_0_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
-      int16x8_t t57_1_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_1),
-          vreinterpretq_s16_u16(pixels5_1_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
-      int16x8_t t57_2_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_2),
-          vreinterpretq_s16_u16(pixels5_2), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
-      int16x8_t t57_3_2 = vmlaq_n_s16(vreinterpretq_s16_u16(t56_3),
-          vreinterpretq_s16_u16(pixels5_3), (int16_t)taps_table[daedalus_clip(t33, 0, 63)][5]);
+      int16x8_t t57_0 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_0),
+          vreinterpretq_s16_u16(pixels5_0_2), taps, 5);
+      int16x8_t t57_1 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_1),
+          vreinterpretq_s16_u16(pixels5_1_2), taps, 5);
+      int16x8_t t57_2 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_2),
+          vreinterpretq_s16_u16(pixels5_2), taps, 5);
+      int16x8_t t57_3 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t56_3),
+          vreinterpretq_s16_u16(pixels5_3), taps, 5);
       const ptrdiff_t mid_offset_7 = 32*(ptrdiff_t)(t9 + 6);
       uint8x16_t pixels6_0 = vld1q_u8(&(&mid[0][0])[mid_offset_7]);
       uint8x16_t pixels6_1 = vld1q_u8(&(&mid[0][16])[mid_offset_7]);
@@ -984,14 +462,10 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels6_1_2 = vmovl_high_u8(pixels6_0);
       uint16x8_t pixels6_2 = vmovl_u8(vget_low_u8(pixels6_1));
       uint16x8_t pixels6_3 = vmovl_high_u8(pixels6_1);
-      int16x8_t t58_0 = vmlaq_n_s16(t57_0_2, vreinterpretq_s16_u16(pixels6_0_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
-      int16x8_t t58_1 = vmlaq_n_s16(t57_1_2, vreinterpretq_s16_u16(pixels6_1_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
-      int16x8_t t58_2 = vmlaq_n_s16(t57_2_2, vreinterpretq_s16_u16(pixels6_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
-      int16x8_t t58_3 = vmlaq_n_s16(t57_3_2, vreinterpretq_s16_u16(pixels6_3),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][6]);
+      int16x8_t t58_0 = vmlaq_laneq_s16(t57_0, vreinterpretq_s16_u16(pixels6_0_2), taps, 6);
+      int16x8_t t58_1 = vmlaq_laneq_s16(t57_1, vreinterpretq_s16_u16(pixels6_1_2), taps, 6);
+      int16x8_t t58_2 = vmlaq_laneq_s16(t57_2, vreinterpretq_s16_u16(pixels6_2), taps, 6);
+      int16x8_t t58_3 = vmlaq_laneq_s16(t57_3, vreinterpretq_s16_u16(pixels6_3), taps, 6);
       const ptrdiff_t mid_offset_8 = 32*(ptrdiff_t)(t9 + 7);
       uint8x16_t pixels7_0 = vld1q_u8(&(&mid[0][0])[mid_offset_8]);
       uint8x16_t pixels7_1 = vld1q_u8(&(&mid[0][16])[mid_offset_8]);
@@ -999,22 +473,18 @@ static inline void one_item_vp9_scaled_32__neon_full(uint8_t *dst, ptrdiff_t dst
       uint16x8_t pixels7_1_2 = vmovl_high_u8(pixels7_0);
       uint16x8_t pixels7_2 = vmovl_u8(vget_low_u8(pixels7_1));
       uint16x8_t pixels7_3 = vmovl_high_u8(pixels7_1);
-      int16x8_t t59_0 = vmlaq_n_s16(t58_0, vreinterpretq_s16_u16(pixels7_0_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
-      int16x8_t t59_1 = vmlaq_n_s16(t58_1, vreinterpretq_s16_u16(pixels7_1_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
-      int16x8_t t59_2 = vmlaq_n_s16(t58_2, vreinterpretq_s16_u16(pixels7_2),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
-      int16x8_t t59_3 = vmlaq_n_s16(t58_3, vreinterpretq_s16_u16(pixels7_3),
-          (int16_t)taps_table[daedalus_clip(t33, 0, 63)][7]);
+      int16x8_t t59_0 = vmlaq_laneq_s16(t58_0, vreinterpretq_s16_u16(pixels7_0_2), taps, 7);
+      int16x8_t t59_1 = vmlaq_laneq_s16(t58_1, vreinterpretq_s16_u16(pixels7_1_2), taps, 7);
+      int16x8_t t59_2 = vmlaq_laneq_s16(t58_2, vreinterpretq_s16_u16(pixels7_2), taps, 7);
+      int16x8_t t59_3 = vmlaq_laneq_s16(t58_3, vreinterpretq_s16_u16(pixels7_3), taps, 7);
       uint16x8_t t61_sat_0 = vqsubq_u16(vreinterpretq_u16_s16(t59_0), k13770_2);
       uint16x8_t t61_sat_1 = vqsubq_u16(vreinterpretq_u16_s16(t59_1), k13770_2);
       uint16x8_t t61_sat_2 = vqsubq_u16(vreinterpretq_u16_s16(t59_2), k13770_2);
       uint16x8_t t61_sat_3 = vqsubq_u16(vreinterpretq_u16_s16(t59_3), k13770_2);
-      uint8x16_t value_sat_0_2 = vqrshrn_high_n_u16(vqrshrn_n_u16(t61_sat_0, 7), t61_sat_1, 7);
-      uint8x16_t value_sat_1_2 = vqrshrn_high_n_u16(vqrshrn_n_u16(t61_sat_2, 7), t61_sat_3, 7);
-      vst1q_u8(&dst[y * dst_stride], value_sat_0_2);
-      vst1q_u8(&dst[y * dst_stride + 16], value_sat_1_2);
+      uint8x16_t value_sat_0 = vqrshrn_high_n_u16(vqrshrn_n_u16(t61_sat_0, 7), t61_sat_1, 7);
+      uint8x16_t value_sat_1 = vqrshrn_high_n_u16(vqrshrn_n_u16(t61_sat_2, 7), t61_sat_3, 7);
+      vst1q_u8(&dst[y * dst_stride], value_sat_0);
+      vst1q_u8(&dst[y * dst_stride + 16], value_sat_1);
       DAEDALUS_READ_LATER(mid);
     }
   }

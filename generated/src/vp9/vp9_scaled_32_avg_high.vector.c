@@ -81,7 +81,243 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash 810d58c2d648104a
+ * Class bilinear (3 <= filter <= 3), input hash f96e1df1322fbaa2
+ */
+static inline void one_item_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
+    int32_t dx, int32_t dy, int32_t rows, int32_t bits) {
+  int16_t mid[22][32];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 32; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..3, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 4; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t18 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t19 = vaddq_u16(t18, t17);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t22 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t19),
+          (int16_t)dx_2);
+      uint16x8_t t23 = vshrq_n_u16(vreinterpretq_u16_s16(t22), 4);
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t25 = vaddq_u16(t23, k1);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t22), vdupq_n_u16(15));
+      uint16x8_t k48 = vdupq_n_u16((uint16_t)(48));
+      uint16x8_t t30 = vaddq_u16(place, k48);
+      const int16_t t31_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t30, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][3]};
+      int16x8_t t31 = vld1q_s16(t31_lanes);
+      const int16_t t33_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t30, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][4]};
+      int16x8_t t33 = vld1q_s16(t33_lanes);
+      uint16x8_t t10 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 1), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 2), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 3), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 4), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 5), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 6), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 62)]};
+        uint16x8_t near3 = vld1q_u16(near3_lanes);
+        const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 0), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 1), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 2), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 3), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 4), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 5), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 6), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 7), 1, 63)]};
+        uint16x8_t near4 = vld1q_u16(near4_lanes);
+        uint32x4_t t32_0 = vmull_u16(vget_low_u16(near3), vget_low_u16(vreinterpretq_u16_s16(t31)));
+        uint32x4_t t32_1 = vmull_high_u16(near3, vreinterpretq_u16_s16(t31));
+        uint32x4_t t34_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t33)));
+        uint32x4_t t34_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t33));
+        uint32x4_t t35_0 = vaddq_u32(t32_0, t34_0);
+        uint32x4_t t35_1 = vaddq_u32(t32_1, t34_1);
+        uint16x8_t value = vrshrnq_n_u32(t35_0, t35_1, 7);
+        uint16x8_t t39 = vminq_u16(value, t10);
+        vst1q_s16(&mid[y][8*x], vreinterpretq_s16_u16(t39));
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..31; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t13 = at >> 4;
+      int32_t t20 = place_2 + 48;
+      const ptrdiff_t mid_offset = 32*(ptrdiff_t)(t13 + 3);
+      int16x8_t pixels3_0 = vld1q_s16(&(&mid[0][0])[mid_offset]);
+      int16x8_t pixels3_1 = vld1q_s16(&(&mid[0][8])[mid_offset]);
+      int16x8_t pixels3_2 = vld1q_s16(&(&mid[0][16])[mid_offset]);
+      int16x8_t pixels3_3 = vld1q_s16(&(&mid[0][24])[mid_offset]);
+      uint32x4_t pixels3_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_0)));
+      uint32x4_t pixels3_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_0));
+      uint32x4_t pixels3_2_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_1)));
+      uint32x4_t pixels3_3_2 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_1));
+      uint32x4_t pixels3_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_2)));
+      uint32x4_t pixels3_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_2));
+      uint32x4_t pixels3_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_3)));
+      uint32x4_t pixels3_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_3));
+      int32x4_t t22_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_0_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_1_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_2_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_3 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_3_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_4 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_4),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_5 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_5),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_6 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_6),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      int32x4_t t22_7 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_7),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 32*(ptrdiff_t)(t13 + 4);
+      int16x8_t pixels4_0 = vld1q_s16(&(&mid[0][0])[mid_offset_2]);
+      int16x8_t pixels4_1 = vld1q_s16(&(&mid[0][8])[mid_offset_2]);
+      int16x8_t pixels4_2 = vld1q_s16(&(&mid[0][16])[mid_offset_2]);
+      int16x8_t pixels4_3 = vld1q_s16(&(&mid[0][24])[mid_offset_2]);
+      uint32x4_t pixels4_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4_0)));
+      uint32x4_t pixels4_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_0));
+      uint32x4_t pixels4_2_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4_1)));
+      uint32x4_t pixels4_3_2 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_1));
+      uint32x4_t pixels4_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4_2)));
+      uint32x4_t pixels4_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_2));
+      uint32x4_t pixels4_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4_3)));
+      uint32x4_t pixels4_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_3));
+      int32x4_t t25_0 = vmlaq_n_s32(t22_0, vreinterpretq_s32_u32(pixels4_0_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_1 = vmlaq_n_s32(t22_1, vreinterpretq_s32_u32(pixels4_1_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_2 = vmlaq_n_s32(t22_2, vreinterpretq_s32_u32(pixels4_2_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_3 = vmlaq_n_s32(t22_3, vreinterpretq_s32_u32(pixels4_3_2),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_4 = vmlaq_n_s32(t22_4, vreinterpretq_s32_u32(pixels4_4),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_5 = vmlaq_n_s32(t22_5, vreinterpretq_s32_u32(pixels4_5),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_6 = vmlaq_n_s32(t22_6, vreinterpretq_s32_u32(pixels4_6),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int32x4_t t25_7 = vmlaq_n_s32(t22_7, vreinterpretq_s32_u32(pixels4_7),
+          (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+      int16x8_t value_0 = vrshrnq_n_s32(t25_0, t25_1, 7);
+      int16x8_t value_1 = vrshrnq_n_s32(t25_2, t25_3, 7);
+      int16x8_t value_2 = vrshrnq_n_s32(t25_4, t25_5, 7);
+      int16x8_t value_3 = vrshrnq_n_s32(t25_6, t25_7, 7);
+      uint16x8_t t7_0 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7_1 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7_2 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7_3 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(value_0), t7_0);
+      uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(value_1), t7_1);
+      uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(value_2), t7_2);
+      uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(value_3), t7_3);
+      uint16x8_t t30_0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
+      uint16x8_t t30_1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8]);
+      uint16x8_t t30_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16]);
+      uint16x8_t t30_3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24]);
+      uint16x8_t t32_0_2 = vrhaddq_u16(t30_0, out_0);
+      uint16x8_t t32_1_2 = vrhaddq_u16(t30_1, out_1);
+      uint16x8_t t32_2 = vrhaddq_u16(t30_2, out_2);
+      uint16x8_t t32_3 = vrhaddq_u16(t30_3, out_3);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], t32_0_2);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8], t32_1_2);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16], t32_2);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24], t32_3);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_32_avg_high__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx,
+      dy, rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_32_avg_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_32_avg_high__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_32_avg_high__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_32_avg_high_meta *meta =
+      (const daedalus_vp9_scaled_32_avg_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_32_avg_high__vector_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash bd4f0ad6f276a45c
  */
 static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
@@ -92,922 +328,245 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       mid[i][i_2] = 0;
     }
   }
-  /* stage 1 of 2: y = 0..21, x = 0..31; writes mid */
+  /* stage 1 of 2: x = 0..3, y = 0..21, x_in = 0..7; writes mid */
   {
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
-    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+    for (int x = 0; x < 4; x++) {
       int32_t mx_2 = daedalus_clip(mx, 0, 15);
       int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x8_t t16_0 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-      uint16x8_t t16_1 = vld1q_u16(((const uint16_t[8]){8, 9, 10, 11, 12, 13, 14, 15}));
-      uint16x8_t t16_2 = vld1q_u16(((const uint16_t[8]){16, 17, 18, 19, 20, 21, 22, 23}));
-      uint16x8_t t16_3 = vld1q_u16(((const uint16_t[8]){24, 25, 26, 27, 28, 29, 30, 31}));
-      uint16x8_t mx_0 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_1 = vdupq_n_u16((uint16_t)(mx_2));
-      uint16x8_t mx_2_2 = vdupq_n_u16((uint16_t)(mx_2));
+      uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t18 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t19 = vaddq_u16(t18, t17);
       uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-      int16x8_t t19_0 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_0), vreinterpretq_s16_u16(t16_0),
+      int16x8_t t22 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t19),
           (int16_t)dx_2);
-      int16x8_t t19_1 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_1), vreinterpretq_s16_u16(t16_1),
-          (int16_t)dx_2);
-      int16x8_t t19_2 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_2_2), vreinterpretq_s16_u16(t16_2),
-          (int16_t)dx_2);
-      int16x8_t t19_3 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16_3),
-          (int16_t)dx_2);
-      uint16x8_t t20_0 = vshrq_n_u16(vreinterpretq_u16_s16(t19_0), 4);
-      uint16x8_t t20_1 = vshrq_n_u16(vreinterpretq_u16_s16(t19_1), 4);
-      uint16x8_t t20_2 = vshrq_n_u16(vreinterpretq_u16_s16(t19_2), 4);
-      uint16x8_t t20_3 = vshrq_n_u16(vreinterpretq_u16_s16(t19_3), 4);
+      uint16x8_t t23 = vshrq_n_u16(vreinterpretq_u16_s16(t22), 4);
       int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-      uint16x8_t t22_0 = vaddq_u16(t20_0, vreinterpretq_u16_s16(kminus3));
-      uint16x8_t t22_1 = vaddq_u16(t20_1, vreinterpretq_u16_s16(kminus3));
-      uint16x8_t t22_2 = vaddq_u16(t20_2, vreinterpretq_u16_s16(kminus3));
-      uint16x8_t t22_3 = vaddq_u16(t20_3, vreinterpretq_u16_s16(kminus3));
-      const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_0), 7), -3, 59)]};
-      uint16x8_t near0_0 = vld1q_u16(near0_lanes);
-      const uint16_t near0_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_1), 7), -3, 59)]};
-      uint16x8_t near0_1 = vld1q_u16(near0_lanes_2);
-      const uint16_t near0_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_2), 7), -3, 59)]};
-      uint16x8_t near0_2 = vld1q_u16(near0_lanes_3);
-      const uint16_t near0_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22_3), 7), -3, 59)]};
-      uint16x8_t near0_3 = vld1q_u16(near0_lanes_4);
+      uint16x8_t t25 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus3));
       int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-      uint16x8_t t25_0 = vaddq_u16(t20_0, vreinterpretq_u16_s16(kminus2));
-      uint16x8_t t25_1 = vaddq_u16(t20_1, vreinterpretq_u16_s16(kminus2));
-      uint16x8_t t25_2 = vaddq_u16(t20_2, vreinterpretq_u16_s16(kminus2));
-      uint16x8_t t25_3 = vaddq_u16(t20_3, vreinterpretq_u16_s16(kminus2));
-      const uint16_t near1_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 0), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 1), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 2), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 3), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 4), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 5), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 6), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_0), 7), -2, 60)]};
-      uint16x8_t near1_0 = vld1q_u16(near1_lanes);
-      const uint16_t near1_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 0), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 1), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 2), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 3), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 4), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 5), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 6), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_1), 7), -2, 60)]};
-      uint16x8_t near1_1 = vld1q_u16(near1_lanes_2);
-      const uint16_t near1_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 0), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 1), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 2), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 3), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 4), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 5), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 6), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_2), 7), -2, 60)]};
-      uint16x8_t near1_2 = vld1q_u16(near1_lanes_3);
-      const uint16_t near1_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 0), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 1), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 2), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 3), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 4), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 5), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 6), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25_3), 7), -2, 60)]};
-      uint16x8_t near1_3 = vld1q_u16(near1_lanes_4);
+      uint16x8_t t28 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus2));
       int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-      uint16x8_t t28_0 = vaddq_u16(t20_0, vreinterpretq_u16_s16(kminus1));
-      uint16x8_t t28_1 = vaddq_u16(t20_1, vreinterpretq_u16_s16(kminus1));
-      uint16x8_t t28_2 = vaddq_u16(t20_2, vreinterpretq_u16_s16(kminus1));
-      uint16x8_t t28_3 = vaddq_u16(t20_3, vreinterpretq_u16_s16(kminus1));
-      const uint16_t near2_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 0), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 1), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 2), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 3), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 4), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 5), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 6), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_0), 7), -1, 61)]};
-      uint16x8_t near2_0 = vld1q_u16(near2_lanes);
-      const uint16_t near2_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 0), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 1), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 2), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 3), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 4), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 5), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 6), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_1), 7), -1, 61)]};
-      uint16x8_t near2_1 = vld1q_u16(near2_lanes_2);
-      const uint16_t near2_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 0), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 1), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 2), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 3), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 4), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 5), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 6), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_2), 7), -1, 61)]};
-      uint16x8_t near2_2 = vld1q_u16(near2_lanes_3);
-      const uint16_t near2_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 0), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 1), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 2), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 3), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 4), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 5), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 6), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28_3), 7), -1, 61)]};
-      uint16x8_t near2_3 = vld1q_u16(near2_lanes_4);
-      const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 0), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 1), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 2), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 3), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 4), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 5), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 6), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 7), 0, 62)]};
-      uint16x8_t near3_0 = vld1q_u16(near3_lanes);
-      const uint16_t near3_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 0), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 1), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 2), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 3), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 4), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 5), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 6), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_1, 7), 0, 62)]};
-      uint16x8_t near3_1 = vld1q_u16(near3_lanes_2);
-      const uint16_t near3_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 0), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 1), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 2), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 3), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 4), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 5), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 6), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_2, 7), 0, 62)]};
-      uint16x8_t near3_2 = vld1q_u16(near3_lanes_3);
-      const uint16_t near3_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 0), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 1), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 2), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 3), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 4), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 5), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 6), 0, 62)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_3, 7), 0, 62)]};
-      uint16x8_t near3_3 = vld1q_u16(near3_lanes_4);
+      uint16x8_t t31 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus1));
       uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-      uint16x8_t t31_0 = vaddq_u16(t20_0, k1);
-      uint16x8_t t31_1 = vaddq_u16(t20_1, k1);
-      uint16x8_t t31_2 = vaddq_u16(t20_2, k1);
-      uint16x8_t t31_3 = vaddq_u16(t20_3, k1);
-      const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 0), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 1), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 2), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 3), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 4), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 5), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 6), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_0, 7), 1, 63)]};
-      uint16x8_t near4_0 = vld1q_u16(near4_lanes);
-      const uint16_t near4_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 0), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 1), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 2), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 3), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 4), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 5), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 6), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_1, 7), 1, 63)]};
-      uint16x8_t near4_1 = vld1q_u16(near4_lanes_2);
-      const uint16_t near4_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 0), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 1), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 2), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 3), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 4), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 5), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 6), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_2, 7), 1, 63)]};
-      uint16x8_t near4_2 = vld1q_u16(near4_lanes_3);
-      const uint16_t near4_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 0), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 1), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 2), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 3), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 4), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 5), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 6), 1, 63)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31_3, 7), 1, 63)]};
-      uint16x8_t near4_3 = vld1q_u16(near4_lanes_4);
+      uint16x8_t t34 = vaddq_u16(t23, k1);
       uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-      uint16x8_t t34_0 = vaddq_u16(t20_0, k2);
-      uint16x8_t t34_1 = vaddq_u16(t20_1, k2);
-      uint16x8_t t34_2 = vaddq_u16(t20_2, k2);
-      uint16x8_t t34_3 = vaddq_u16(t20_3, k2);
-      const uint16_t near5_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 0), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 1), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 2), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 3), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 4), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 5), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 6), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_0, 7), 2, 64)]};
-      uint16x8_t near5_0 = vld1q_u16(near5_lanes);
-      const uint16_t near5_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 0), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 1), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 2), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 3), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 4), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 5), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 6), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_1, 7), 2, 64)]};
-      uint16x8_t near5_1 = vld1q_u16(near5_lanes_2);
-      const uint16_t near5_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 0), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 1), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 2), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 3), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 4), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 5), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 6), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_2, 7), 2, 64)]};
-      uint16x8_t near5_2 = vld1q_u16(near5_lanes_3);
-      const uint16_t near5_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 0), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 1), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 2), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 3), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 4), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 5), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 6), 2, 64)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34_3, 7), 2, 64)]};
-      uint16x8_t near5_3 = vld1q_u16(near5_lanes_4);
+      uint16x8_t t37 = vaddq_u16(t23, k2);
       uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-      uint16x8_t t37_0 = vaddq_u16(t20_0, k3);
-      uint16x8_t t37_1 = vaddq_u16(t20_1, k3);
-      uint16x8_t t37_2 = vaddq_u16(t20_2, k3);
-      uint16x8_t t37_3 = vaddq_u16(t20_3, k3);
-      const uint16_t near6_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 0), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 1), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 2), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 3), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 4), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 5), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 6), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_0, 7), 3, 65)]};
-      uint16x8_t near6_0 = vld1q_u16(near6_lanes);
-      const uint16_t near6_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 0), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 1), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 2), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 3), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 4), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 5), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 6), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_1, 7), 3, 65)]};
-      uint16x8_t near6_1 = vld1q_u16(near6_lanes_2);
-      const uint16_t near6_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 0), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 1), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 2), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 3), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 4), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 5), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 6), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_2, 7), 3, 65)]};
-      uint16x8_t near6_2 = vld1q_u16(near6_lanes_3);
-      const uint16_t near6_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 0), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 1), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 2), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 3), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 4), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 5), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 6), 3, 65)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37_3, 7), 3, 65)]};
-      uint16x8_t near6_3 = vld1q_u16(near6_lanes_4);
+      uint16x8_t t40 = vaddq_u16(t23, k3);
       uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-      uint16x8_t t40_0 = vaddq_u16(t20_0, k4);
-      uint16x8_t t40_1 = vaddq_u16(t20_1, k4);
-      uint16x8_t t40_2 = vaddq_u16(t20_2, k4);
-      uint16x8_t t40_3 = vaddq_u16(t20_3, k4);
-      const uint16_t near7_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 0), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 1), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 2), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 3), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 4), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 5), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 6), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_0, 7), 4, 66)]};
-      uint16x8_t near7_0 = vld1q_u16(near7_lanes);
-      const uint16_t near7_lanes_2[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 0), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 1), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 2), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 3), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 4), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 5), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 6), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_1, 7), 4, 66)]};
-      uint16x8_t near7_1 = vld1q_u16(near7_lanes_2);
-      const uint16_t near7_lanes_3[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 0), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 1), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 2), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 3), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 4), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 5), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 6), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_2, 7), 4, 66)]};
-      uint16x8_t near7_2 = vld1q_u16(near7_lanes_3);
-      const uint16_t near7_lanes_4[8] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 0), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 1), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 2), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 3), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 4), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 5), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 6), 4, 66)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40_3, 7), 4, 66)]};
-      uint16x8_t near7_3 = vld1q_u16(near7_lanes_4);
-      int8x16_t t19_0_2 = vmovnq_s16(t19_0, t19_1);
-      int8x16_t t19_1_2 = vmovnq_s16(t19_2, t19_3);
-      uint8x16_t place_0 = vandq_u8(vreinterpretq_u8_s8(t19_0_2), vdupq_n_u8(15));
-      uint8x16_t place_1 = vandq_u8(vreinterpretq_u8_s8(t19_1_2), vdupq_n_u8(15));
-      uint8x16_t t44_0 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t44_1 = vdupq_n_u8((uint8_t)((filter * 16)));
-      uint8x16_t t45_0 = vaddq_u8(t44_0, place_0);
-      uint8x16_t t45_1 = vaddq_u8(t44_1, place_1);
-      const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][0]};
-      int16x8_t t46_0 = vld1q_s16(t46_lanes);
-      const int16_t t46_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][0]};
-      int16x8_t t46_1 = vld1q_s16(t46_lanes_2);
-      const int16_t t46_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][0]};
-      int16x8_t t46_2 = vld1q_s16(t46_lanes_3);
-      const int16_t t46_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][0], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][0]};
-      int16x8_t t46_3 = vld1q_s16(t46_lanes_4);
-      uint16x8_t t47_0 = vmulq_u16(near0_0, vreinterpretq_u16_s16(t46_0));
-      uint16x8_t t47_1 = vmulq_u16(near0_1, vreinterpretq_u16_s16(t46_1));
-      uint16x8_t t47_2 = vmulq_u16(near0_2, vreinterpretq_u16_s16(t46_2));
-      uint16x8_t t47_3 = vmulq_u16(near0_3, vreinterpretq_u16_s16(t46_3));
-      const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][1]};
-      int16x8_t t48_0 = vld1q_s16(t48_lanes);
-      const int16_t t48_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][1]};
-      int16x8_t t48_1 = vld1q_s16(t48_lanes_2);
-      const int16_t t48_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][1]};
-      int16x8_t t48_2 = vld1q_s16(t48_lanes_3);
-      const int16_t t48_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][1], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][1]};
-      int16x8_t t48_3 = vld1q_s16(t48_lanes_4);
-      int32x4_t t49_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1_0)),
-          vget_low_s16(t48_0));
-      int32x4_t t49_1 = vmull_high_s16(vreinterpretq_s16_u16(near1_0), t48_0);
-      int32x4_t t49_2 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1_1)),
-          vget_low_s16(t48_1));
-      int32x4_t t49_3 = vmull_high_s16(vreinterpretq_s16_u16(near1_1), t48_1);
-      int32x4_t t49_4 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1_2)),
-          vget_low_s16(t48_2));
-      int32x4_t t49_5 = vmull_high_s16(vreinterpretq_s16_u16(near1_2), t48_2);
-      int32x4_t t49_6 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1_3)),
-          vget_low_s16(t48_3));
-      int32x4_t t49_7 = vmull_high_s16(vreinterpretq_s16_u16(near1_3), t48_3);
-      int32x4_t t47_0_2 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t47_0)));
-      int32x4_t t47_1_2 = vmovl_high_s16(vreinterpretq_s16_u16(t47_0));
-      int32x4_t t47_2_2 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t47_1)));
-      int32x4_t t47_3_2 = vmovl_high_s16(vreinterpretq_s16_u16(t47_1));
-      int32x4_t t47_4 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t47_2)));
-      int32x4_t t47_5 = vmovl_high_s16(vreinterpretq_s16_u16(t47_2));
-      int32x4_t t47_6 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t47_3)));
-      int32x4_t t47_7 = vmovl_high_s16(vreinterpretq_s16_u16(t47_3));
-      int32x4_t t50_0 = vaddq_s32(t47_0_2, t49_0);
-      int32x4_t t50_1 = vaddq_s32(t47_1_2, t49_1);
-      int32x4_t t50_2 = vaddq_s32(t47_2_2, t49_2);
-      int32x4_t t50_3 = vaddq_s32(t47_3_2, t49_3);
-      int32x4_t t50_4 = vaddq_s32(t47_4, t49_4);
-      int32x4_t t50_5 = vaddq_s32(t47_5, t49_5);
-      int32x4_t t50_6 = vaddq_s32(t47_6, t49_6);
-      int32x4_t t50_7 = vaddq_s32(t47_7, t49_7);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][2]};
-      int16x8_t t51_0 = vld1q_s16(t51_lanes);
-      const int16_t t51_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][2]};
-      int16x8_t t51_1 = vld1q_s16(t51_lanes_2);
-      const int16_t t51_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][2]};
-      int16x8_t t51_2 = vld1q_s16(t51_lanes_3);
-      const int16_t t51_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][2], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][2]};
-      int16x8_t t51_3 = vld1q_s16(t51_lanes_4);
-      int32x4_t t52_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2_0)),
-          vget_low_s16(t51_0));
-      int32x4_t t52_1 = vmull_high_s16(vreinterpretq_s16_u16(near2_0), t51_0);
-      int32x4_t t52_2 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2_1)),
-          vget_low_s16(t51_1));
-      int32x4_t t52_3 = vmull_high_s16(vreinterpretq_s16_u16(near2_1), t51_1);
-      int32x4_t t52_4 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2_2)),
-          vget_low_s16(t51_2));
-      int32x4_t t52_5 = vmull_high_s16(vreinterpretq_s16_u16(near2_2), t51_2);
-      int32x4_t t52_6 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2_3)),
-          vget_low_s16(t51_3));
-      int32x4_t t52_7 = vmull_high_s16(vreinterpretq_s16_u16(near2_3), t51_3);
-      int32x4_t t53_0 = vaddq_s32(t50_0, t52_0);
-      int32x4_t t53_1 = vaddq_s32(t50_1, t52_1);
-      int32x4_t t53_2 = vaddq_s32(t50_2, t52_2);
-      int32x4_t t53_3 = vaddq_s32(t50_3, t52_3);
-      int32x4_t t53_4 = vaddq_s32(t50_4, t52_4);
-      int32x4_t t53_5 = vaddq_s32(t50_5, t52_5);
-      int32x4_t t53_6 = vaddq_s32(t50_6, t52_6);
-      int32x4_t t53_7 = vaddq_s32(t50_7, t52_7);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][3]};
-      int16x8_t t54_0 = vld1q_s16(t54_lanes);
-      const int16_t t54_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][3]};
-      int16x8_t t54_1 = vld1q_s16(t54_lanes_2);
-      const int16_t t54_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][3]};
-      int16x8_t t54_2 = vld1q_s16(t54_lanes_3);
-      const int16_t t54_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][3], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][3]};
-      int16x8_t t54_3 = vld1q_s16(t54_lanes_4);
-      uint32x4_t t55_0 = vmull_u16(vget_low_u16(near3_0),
-          vget_low_u16(vreinterpretq_u16_s16(t54_0)));
-      uint32x4_t t55_1 = vmull_high_u16(near3_0, vreinterpretq_u16_s16(t54_0));
-      uint32x4_t t55_2 = vmull_u16(vget_low_u16(near3_1),
-          vget_low_u16(vreinterpretq_u16_s16(t54_1)));
-      uint32x4_t t55_3 = vmull_high_u16(near3_1, vreinterpretq_u16_s16(t54_1));
-      uint32x4_t t55_4 = vmull_u16(vget_low_u16(near3_2),
-          vget_low_u16(vreinterpretq_u16_s16(t54_2)));
-      uint32x4_t t55_5 = vmull_high_u16(near3_2, vreinterpretq_u16_s16(t54_2));
-      uint32x4_t t55_6 = vmull_u16(vget_low_u16(near3_3),
-          vget_low_u16(vreinterpretq_u16_s16(t54_3)));
-      uint32x4_t t55_7 = vmull_high_u16(near3_3, vreinterpretq_u16_s16(t54_3));
-      uint32x4_t t56_0 = vaddq_u32(vreinterpretq_u32_s32(t53_0), t55_0);
-      uint32x4_t t56_1 = vaddq_u32(vreinterpretq_u32_s32(t53_1), t55_1);
-      uint32x4_t t56_2 = vaddq_u32(vreinterpretq_u32_s32(t53_2), t55_2);
-      uint32x4_t t56_3 = vaddq_u32(vreinterpretq_u32_s32(t53_3), t55_3);
-      uint32x4_t t56_4 = vaddq_u32(vreinterpretq_u32_s32(t53_4), t55_4);
-      uint32x4_t t56_5 = vaddq_u32(vreinterpretq_u32_s32(t53_5), t55_5);
-      uint32x4_t t56_6 = vaddq_u32(vreinterpretq_u32_s32(t53_6), t55_6);
-      uint32x4_t t56_7 = vaddq_u32(vreinterpretq_u32_s32(t53_7), t55_7);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][4]};
-      int16x8_t t57_0 = vld1q_s16(t57_lanes);
-      const int16_t t57_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][4]};
-      int16x8_t t57_1 = vld1q_s16(t57_lanes_2);
-      const int16_t t57_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][4]};
-      int16x8_t t57_2 = vld1q_s16(t57_lanes_3);
-      const int16_t t57_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][4], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][4]};
-      int16x8_t t57_3 = vld1q_s16(t57_lanes_4);
-      uint32x4_t t57_0_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t57_0)));
-      uint32x4_t t57_1_2 = vmovl_high_u16(vreinterpretq_u16_s16(t57_0));
-      uint32x4_t t57_2_2 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t57_1)));
-      uint32x4_t t57_3_2 = vmovl_high_u16(vreinterpretq_u16_s16(t57_1));
-      uint32x4_t t57_4 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t57_2)));
-      uint32x4_t t57_5 = vmovl_high_u16(vreinterpretq_u16_s16(t57_2));
-      uint32x4_t t57_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t57_3)));
-      uint32x4_t t57_7 = vmovl_high_u16(vreinterpretq_u16_s16(t57_3));
-      uint32x4_t near4_0_2 = vmovl_u16(vget_low_u16(near4_0));
-      uint32x4_t near4_1_2 = vmovl_high_u16(near4_0);
-      uint32x4_t near4_2_2 = vmovl_u16(vget_low_u16(near4_1));
-      uint32x4_t near4_3_2 = vmovl_high_u16(near4_1);
-      uint32x4_t near4_4 = vmovl_u16(vget_low_u16(near4_2));
-      uint32x4_t near4_5 = vmovl_high_u16(near4_2);
-      uint32x4_t near4_6 = vmovl_u16(vget_low_u16(near4_3));
-      uint32x4_t near4_7 = vmovl_high_u16(near4_3);
-      uint32x4_t t59_0 = vmlaq_u32(t56_0, near4_0_2, t57_0_2);
-      uint32x4_t t59_1 = vmlaq_u32(t56_1, near4_1_2, t57_1_2);
-      uint32x4_t t59_2 = vmlaq_u32(t56_2, near4_2_2, t57_2_2);
-      uint32x4_t t59_3 = vmlaq_u32(t56_3, near4_3_2, t57_3_2);
-      uint32x4_t t59_4 = vmlaq_u32(t56_4, near4_4, t57_4);
-      uint32x4_t t59_5 = vmlaq_u32(t56_5, near4_5, t57_5);
-      uint32x4_t t59_6 = vmlaq_u32(t56_6, near4_6, t57_6);
-      uint32x4_t t59_7 = vmlaq_u32(t56_7, near4_7, t57_7);
-      const int16_t t61_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][5]};
-      int16x8_t t61_0 = vld1q_s16(t61_lanes);
-      const int16_t t61_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][5]};
-      int16x8_t t61_1 = vld1q_s16(t61_lanes_2);
-      const int16_t t61_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][5]};
-      int16x8_t t61_2 = vld1q_s16(t61_lanes_3);
-      const int16_t t61_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][5], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][5]};
-      int16x8_t t61_3 = vld1q_s16(t61_lanes_4);
-      int32x4_t t62_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5_0)),
-          vget_low_s16(t61_0));
-      int32x4_t t62_1 = vmull_high_s16(vreinterpretq_s16_u16(near5_0), t61_0);
-      int32x4_t t62_2 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5_1)),
-          vget_low_s16(t61_1));
-      int32x4_t t62_3 = vmull_high_s16(vreinterpretq_s16_u16(near5_1), t61_1);
-      int32x4_t t62_4 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5_2)),
-          vget_low_s16(t61_2));
-      int32x4_t t62_5 = vmull_high_s16(vreinterpretq_s16_u16(near5_2), t61_2);
-      int32x4_t t62_6 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5_3)),
-          vget_low_s16(t61_3));
-      int32x4_t t62_7 = vmull_high_s16(vreinterpretq_s16_u16(near5_3), t61_3);
-      uint32x4_t t63_0 = vaddq_u32(t59_0, vreinterpretq_u32_s32(t62_0));
-      uint32x4_t t63_1 = vaddq_u32(t59_1, vreinterpretq_u32_s32(t62_1));
-      uint32x4_t t63_2 = vaddq_u32(t59_2, vreinterpretq_u32_s32(t62_2));
-      uint32x4_t t63_3 = vaddq_u32(t59_3, vreinterpretq_u32_s32(t62_3));
-      uint32x4_t t63_4 = vaddq_u32(t59_4, vreinterpretq_u32_s32(t62_4));
-      uint32x4_t t63_5 = vaddq_u32(t59_5, vreinterpretq_u32_s32(t62_5));
-      uint32x4_t t63_6 = vaddq_u32(t59_6, vreinterpretq_u32_s32(t62_6));
-      uint32x4_t t63_7 = vaddq_u32(t59_7, vreinterpretq_u32_s32(t62_7));
-      const int16_t t65_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][6]};
-      int16x8_t t65_0 = vld1q_s16(t65_lanes);
-      const int16_t t65_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][6]};
-      int16x8_t t65_1 = vld1q_s16(t65_lanes_2);
-      const int16_t t65_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][6]};
-      int16x8_t t65_2 = vld1q_s16(t65_lanes_3);
-      const int16_t t65_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][6], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][6]};
-      int16x8_t t65_3 = vld1q_s16(t65_lanes_4);
-      int32x4_t t66_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near6_0)),
-          vget_low_s16(t65_0));
-      int32x4_t t66_1 = vmull_high_s16(vreinterpretq_s16_u16(near6_0), t65_0);
-      int32x4_t t66_2 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near6_1)),
-          vget_low_s16(t65_1));
-      int32x4_t t66_3 = vmull_high_s16(vreinterpretq_s16_u16(near6_1), t65_1);
-      int32x4_t t66_4 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near6_2)),
-          vget_low_s16(t65_2));
-      int32x4_t t66_5 = vmull_high_s16(vreinterpretq_s16_u16(near6_2), t65_2);
-      int32x4_t t66_6 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near6_3)),
-          vget_low_s16(t65_3));
-      int32x4_t t66_7 = vmull_high_s16(vreinterpretq_s16_u16(near6_3), t65_3);
-      uint32x4_t t67_0 = vaddq_u32(t63_0, vreinterpretq_u32_s32(t66_0));
-      uint32x4_t t67_1 = vaddq_u32(t63_1, vreinterpretq_u32_s32(t66_1));
-      uint32x4_t t67_2 = vaddq_u32(t63_2, vreinterpretq_u32_s32(t66_2));
-      uint32x4_t t67_3 = vaddq_u32(t63_3, vreinterpretq_u32_s32(t66_3));
-      uint32x4_t t67_4 = vaddq_u32(t63_4, vreinterpretq_u32_s32(t66_4));
-      uint32x4_t t67_5 = vaddq_u32(t63_5, vreinterpretq_u32_s32(t66_5));
-      uint32x4_t t67_6 = vaddq_u32(t63_6, vreinterpretq_u32_s32(t66_6));
-      uint32x4_t t67_7 = vaddq_u32(t63_7, vreinterpretq_u32_s32(t66_7));
-      const int16_t t69_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 7), 0, 63)][7]};
-      int16x8_t t69_0 = vld1q_s16(t69_lanes);
-      const int16_t t69_lanes_2[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 8), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_0, 15), 0, 63)][7]};
-      int16x8_t t69_1 = vld1q_s16(t69_lanes_2);
-      const int16_t t69_lanes_3[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 0), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 7), 0, 63)][7]};
-      int16x8_t t69_2 = vld1q_s16(t69_lanes_3);
-      const int16_t t69_lanes_4[8] = {taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 8), 0,
-          63)][7], taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 9), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 10), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 11), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 12), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 13), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 14), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u8(t45_1, 15), 0, 63)][7]};
-      int16x8_t t69_3 = vld1q_s16(t69_lanes_4);
-      uint16x8_t t70_0 = vmulq_u16(near7_0, vreinterpretq_u16_s16(t69_0));
-      uint16x8_t t70_1 = vmulq_u16(near7_1, vreinterpretq_u16_s16(t69_1));
-      uint16x8_t t70_2 = vmulq_u16(near7_2, vreinterpretq_u16_s16(t69_2));
-      uint16x8_t t70_3 = vmulq_u16(near7_3, vreinterpretq_u16_s16(t69_3));
-      int32x4_t t70_0_2 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t70_0)));
-      int32x4_t t70_1_2 = vmovl_high_s16(vreinterpretq_s16_u16(t70_0));
-      int32x4_t t70_2_2 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t70_1)));
-      int32x4_t t70_3_2 = vmovl_high_s16(vreinterpretq_s16_u16(t70_1));
-      int32x4_t t70_4 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t70_2)));
-      int32x4_t t70_5 = vmovl_high_s16(vreinterpretq_s16_u16(t70_2));
-      int32x4_t t70_6 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t70_3)));
-      int32x4_t t70_7 = vmovl_high_s16(vreinterpretq_s16_u16(t70_3));
-      uint32x4_t t71_0 = vaddq_u32(t67_0, vreinterpretq_u32_s32(t70_0_2));
-      uint32x4_t t71_1 = vaddq_u32(t67_1, vreinterpretq_u32_s32(t70_1_2));
-      uint32x4_t t71_2 = vaddq_u32(t67_2, vreinterpretq_u32_s32(t70_2_2));
-      uint32x4_t t71_3 = vaddq_u32(t67_3, vreinterpretq_u32_s32(t70_3_2));
-      uint32x4_t t71_4 = vaddq_u32(t67_4, vreinterpretq_u32_s32(t70_4));
-      uint32x4_t t71_5 = vaddq_u32(t67_5, vreinterpretq_u32_s32(t70_5));
-      uint32x4_t t71_6 = vaddq_u32(t67_6, vreinterpretq_u32_s32(t70_6));
-      uint32x4_t t71_7 = vaddq_u32(t67_7, vreinterpretq_u32_s32(t70_7));
-      uint16x8_t value_0 = vrshrnq_n_u32(t71_0, t71_1, 7);
-      uint16x8_t value_1 = vrshrnq_n_u32(t71_2, t71_3, 7);
-      uint16x8_t value_2 = vrshrnq_n_u32(t71_4, t71_5, 7);
-      uint16x8_t value_3 = vrshrnq_n_u32(t71_6, t71_7, 7);
+      uint16x8_t t43 = vaddq_u16(t23, k4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t22), vdupq_n_u16(15));
+      uint16x8_t t47 = vdupq_n_u16((uint16_t)((filter * 16)));
+      uint16x8_t t48 = vaddq_u16(t47, place);
+      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][0]};
+      int16x8_t t49 = vld1q_s16(t49_lanes);
+      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][1]};
+      int16x8_t t51 = vld1q_s16(t51_lanes);
+      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][2]};
+      int16x8_t t54 = vld1q_s16(t54_lanes);
+      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][3]};
+      int16x8_t t57 = vld1q_s16(t57_lanes);
+      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][4]};
+      int16x8_t t60 = vld1q_s16(t60_lanes);
+      const int16_t t64_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][5]};
+      int16x8_t t64 = vld1q_s16(t64_lanes);
+      const int16_t t68_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][6]};
+      int16x8_t t68 = vld1q_s16(t68_lanes);
+      const int16_t t72_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
+      int16x8_t t72 = vld1q_s16(t72_lanes);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-      int16x8_t t74_0 = vmaxq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(k0));
-      int16x8_t t74_1 = vmaxq_s16(vreinterpretq_s16_u16(value_1), vreinterpretq_s16_u16(k0));
-      int16x8_t t74_2 = vmaxq_s16(vreinterpretq_s16_u16(value_2), vreinterpretq_s16_u16(k0));
-      int16x8_t t74_3 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-      uint16x8_t t10_0 =
+      uint16x8_t t10 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t10_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t10_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t10_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t t75_0 = vminq_u16(vreinterpretq_u16_s16(t74_0), t10_0);
-      uint16x8_t t75_1 = vminq_u16(vreinterpretq_u16_s16(t74_1), t10_1);
-      uint16x8_t t75_2 = vminq_u16(vreinterpretq_u16_s16(t74_2), t10_2);
-      uint16x8_t t75_3 = vminq_u16(vreinterpretq_u16_s16(t74_3), t10_3);
-      vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t75_0));
-      vst1q_s16(&mid[y][8], vreinterpretq_s16_u16(t75_1));
-      vst1q_s16(&mid[y][16], vreinterpretq_s16_u16(t75_2));
-      vst1q_s16(&mid[y][24], vreinterpretq_s16_u16(t75_3));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 59)]};
+        uint16x8_t near0 = vld1q_u16(near0_lanes);
+        const uint16_t near1_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 0), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 1), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 2), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 3), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 4), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 5), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 6), -2, 60)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 7), -2, 60)]};
+        uint16x8_t near1 = vld1q_u16(near1_lanes);
+        const uint16_t near2_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 0), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 1), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 2), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 3), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 4), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 5), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 6), -1, 61)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 7), -1, 61)]};
+        uint16x8_t near2 = vld1q_u16(near2_lanes);
+        const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 1), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 2), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 3), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 4), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 5), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 6), 0, 62)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 62)]};
+        uint16x8_t near3 = vld1q_u16(near3_lanes);
+        const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 0), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 1), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 2), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 3), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 4), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 5), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 6), 1, 63)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 7), 1, 63)]};
+        uint16x8_t near4 = vld1q_u16(near4_lanes);
+        const uint16_t near5_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 0), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 1), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 2), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 3), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 4), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 5), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 6), 2, 64)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 7), 2, 64)]};
+        uint16x8_t near5 = vld1q_u16(near5_lanes);
+        const uint16_t near6_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 0), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 1), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 2), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 3), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 4), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 5), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 6), 3, 65)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 7), 3, 65)]};
+        uint16x8_t near6 = vld1q_u16(near6_lanes);
+        const uint16_t near7_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 0), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 1), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 2), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 3), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 4), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 5), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 6), 4, 66)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 7), 4, 66)]};
+        uint16x8_t near7 = vld1q_u16(near7_lanes);
+        uint16x8_t t50 = vmulq_u16(near0, vreinterpretq_u16_s16(t49));
+        int32x4_t t52_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1)), vget_low_s16(t51));
+        int32x4_t t52_1 = vmull_high_s16(vreinterpretq_s16_u16(near1), t51);
+        int32x4_t t50_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t50)));
+        int32x4_t t50_1 = vmovl_high_s16(vreinterpretq_s16_u16(t50));
+        int32x4_t t53_0 = vaddq_s32(t50_0, t52_0);
+        int32x4_t t53_1 = vaddq_s32(t50_1, t52_1);
+        int32x4_t t55_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2)), vget_low_s16(t54));
+        int32x4_t t55_1 = vmull_high_s16(vreinterpretq_s16_u16(near2), t54);
+        int32x4_t t56_0 = vaddq_s32(t53_0, t55_0);
+        int32x4_t t56_1 = vaddq_s32(t53_1, t55_1);
+        uint32x4_t t58_0 = vmull_u16(vget_low_u16(near3), vget_low_u16(vreinterpretq_u16_s16(t57)));
+        uint32x4_t t58_1 = vmull_high_u16(near3, vreinterpretq_u16_s16(t57));
+        uint32x4_t t59_0 = vaddq_u32(vreinterpretq_u32_s32(t56_0), t58_0);
+        uint32x4_t t59_1 = vaddq_u32(vreinterpretq_u32_s32(t56_1), t58_1);
+        uint32x4_t t61_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t60)));
+        uint32x4_t t61_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t60));
+        uint32x4_t t62_0 = vaddq_u32(t59_0, t61_0);
+        uint32x4_t t62_1 = vaddq_u32(t59_1, t61_1);
+        int32x4_t t65_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5)), vget_low_s16(t64));
+        int32x4_t t65_1 = vmull_high_s16(vreinterpretq_s16_u16(near5), t64);
+        uint32x4_t t66_0 = vaddq_u32(t62_0, vreinterpretq_u32_s32(t65_0));
+        uint32x4_t t66_1 = vaddq_u32(t62_1, vreinterpretq_u32_s32(t65_1));
+        int32x4_t t70_0 = vmlal_s16(vreinterpretq_s32_u32(t66_0),
+            vget_low_s16(vreinterpretq_s16_u16(near6)), vget_low_s16(t68));
+        int32x4_t t70_1 = vmlal_high_s16(vreinterpretq_s32_u32(t66_1),
+            vreinterpretq_s16_u16(near6), t68);
+        uint16x8_t t73 = vmulq_u16(near7, vreinterpretq_u16_s16(t72));
+        int32x4_t t73_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t73)));
+        int32x4_t t73_1 = vmovl_high_s16(vreinterpretq_s16_u16(t73));
+        int32x4_t t74_0 = vaddq_s32(t70_0, t73_0);
+        int32x4_t t74_1 = vaddq_s32(t70_1, t73_1);
+        int16x8_t value = vrshrnq_n_s32(t74_0, t74_1, 7);
+        int16x8_t t77 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
+        uint16x8_t t78 = vminq_u16(vreinterpretq_u16_s16(t77), t10);
+        vst1q_s16(&mid[y][8*x], vreinterpretq_s16_u16(t78));
+      }
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..31; writes dst */
@@ -1017,18 +576,18 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       int32_t my_3 = daedalus_clip(my, 0, 15);
       int32_t dy_3 = daedalus_clip(dy, 1, 32);
       int32_t at = my_3 + (y * dy_3);
-      int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t13 = at >> 4;
-      int32_t t37 = (filter * 16) + place;
+      int32_t t37_2 = (filter * 16) + place_2;
       const ptrdiff_t mid_offset = 32*(ptrdiff_t)t13;
       int16x8_t pixels0_0 = vld1q_s16(&(&mid[0][0])[mid_offset]);
       int16x8_t pixels0_1 = vld1q_s16(&(&mid[0][8])[mid_offset]);
       int16x8_t pixels0_2 = vld1q_s16(&(&mid[0][16])[mid_offset]);
       int16x8_t pixels0_3 = vld1q_s16(&(&mid[0][24])[mid_offset]);
-      int16x8_t t39_0 = vmulq_n_s16(pixels0_0, (int16_t)taps_table[daedalus_clip(t37, 0, 63)][0]);
-      int16x8_t t39_1 = vmulq_n_s16(pixels0_1, (int16_t)taps_table[daedalus_clip(t37, 0, 63)][0]);
-      int16x8_t t39_2 = vmulq_n_s16(pixels0_2, (int16_t)taps_table[daedalus_clip(t37, 0, 63)][0]);
-      int16x8_t t39_3 = vmulq_n_s16(pixels0_3, (int16_t)taps_table[daedalus_clip(t37, 0, 63)][0]);
+      int16x8_t t39_0 = vmulq_n_s16(pixels0_0, (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
+      int16x8_t t39_1 = vmulq_n_s16(pixels0_1, (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
+      int16x8_t t39_2 = vmulq_n_s16(pixels0_2, (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
+      int16x8_t t39_3 = vmulq_n_s16(pixels0_3, (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
       const ptrdiff_t mid_offset_2 = 32*(ptrdiff_t)(t13 + 1);
       int16x8_t pixels1_0 = vld1q_s16(&(&mid[0][0])[mid_offset_2]);
       int16x8_t pixels1_1 = vld1q_s16(&(&mid[0][8])[mid_offset_2]);
@@ -1051,21 +610,21 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       int32x4_t t39_6 = vmovl_s16(vget_low_s16(t39_3));
       int32x4_t t39_7 = vmovl_high_s16(t39_3);
       int32x4_t t42_0 = vmlaq_n_s32(t39_0_2, vreinterpretq_s32_u32(pixels1_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_1 = vmlaq_n_s32(t39_1_2, vreinterpretq_s32_u32(pixels1_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_2 = vmlaq_n_s32(t39_2_2, vreinterpretq_s32_u32(pixels1_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_3 = vmlaq_n_s32(t39_3_2, vreinterpretq_s32_u32(pixels1_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_4 = vmlaq_n_s32(t39_4, vreinterpretq_s32_u32(pixels1_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_5 = vmlaq_n_s32(t39_5, vreinterpretq_s32_u32(pixels1_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_6 = vmlaq_n_s32(t39_6, vreinterpretq_s32_u32(pixels1_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       int32x4_t t42_7 = vmlaq_n_s32(t39_7, vreinterpretq_s32_u32(pixels1_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][1]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][1]);
       const ptrdiff_t mid_offset_3 = 32*(ptrdiff_t)(t13 + 2);
       int16x8_t pixels2_0 = vld1q_s16(&(&mid[0][0])[mid_offset_3]);
       int16x8_t pixels2_1 = vld1q_s16(&(&mid[0][8])[mid_offset_3]);
@@ -1079,22 +638,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels2_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels2_2));
       uint32x4_t pixels2_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels2_3)));
       uint32x4_t pixels2_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels2_3));
-      int32x4_t t45_0_2 = vmlaq_n_s32(t42_0, vreinterpretq_s32_u32(pixels2_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
-      int32x4_t t45_1_2 = vmlaq_n_s32(t42_1, vreinterpretq_s32_u32(pixels2_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+      int32x4_t t45_0 = vmlaq_n_s32(t42_0, vreinterpretq_s32_u32(pixels2_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
+      int32x4_t t45_1 = vmlaq_n_s32(t42_1, vreinterpretq_s32_u32(pixels2_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_2 = vmlaq_n_s32(t42_2, vreinterpretq_s32_u32(pixels2_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_3 = vmlaq_n_s32(t42_3, vreinterpretq_s32_u32(pixels2_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_4 = vmlaq_n_s32(t42_4, vreinterpretq_s32_u32(pixels2_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_5 = vmlaq_n_s32(t42_5, vreinterpretq_s32_u32(pixels2_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_6 = vmlaq_n_s32(t42_6, vreinterpretq_s32_u32(pixels2_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       int32x4_t t45_7 = vmlaq_n_s32(t42_7, vreinterpretq_s32_u32(pixels2_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][2]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][2]);
       const ptrdiff_t mid_offset_4 = 32*(ptrdiff_t)(t13 + 3);
       int16x8_t pixels3_0 = vld1q_s16(&(&mid[0][0])[mid_offset_4]);
       int16x8_t pixels3_1 = vld1q_s16(&(&mid[0][8])[mid_offset_4]);
@@ -1108,22 +667,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels3_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_2));
       uint32x4_t pixels3_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3_3)));
       uint32x4_t pixels3_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3_3));
-      int32x4_t t48_0_2 = vmlaq_n_s32(t45_0_2, vreinterpretq_s32_u32(pixels3_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
-      int32x4_t t48_1_2 = vmlaq_n_s32(t45_1_2, vreinterpretq_s32_u32(pixels3_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
-      int32x4_t t48_2_2 = vmlaq_n_s32(t45_2, vreinterpretq_s32_u32(pixels3_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
-      int32x4_t t48_3_2 = vmlaq_n_s32(t45_3, vreinterpretq_s32_u32(pixels3_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
+      int32x4_t t48_0 = vmlaq_n_s32(t45_0, vreinterpretq_s32_u32(pixels3_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
+      int32x4_t t48_1 = vmlaq_n_s32(t45_1, vreinterpretq_s32_u32(pixels3_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
+      int32x4_t t48_2 = vmlaq_n_s32(t45_2, vreinterpretq_s32_u32(pixels3_2_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
+      int32x4_t t48_3 = vmlaq_n_s32(t45_3, vreinterpretq_s32_u32(pixels3_3_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
       int32x4_t t48_4 = vmlaq_n_s32(t45_4, vreinterpretq_s32_u32(pixels3_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
       int32x4_t t48_5 = vmlaq_n_s32(t45_5, vreinterpretq_s32_u32(pixels3_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
       int32x4_t t48_6 = vmlaq_n_s32(t45_6, vreinterpretq_s32_u32(pixels3_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
       int32x4_t t48_7 = vmlaq_n_s32(t45_7, vreinterpretq_s32_u32(pixels3_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][3]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
       const ptrdiff_t mid_offset_5 = 32*(ptrdiff_t)(t13 + 4);
       int16x8_t pixels4_0 = vld1q_s16(&(&mid[0][0])[mid_offset_5]);
       int16x8_t pixels4_1 = vld1q_s16(&(&mid[0][8])[mid_offset_5]);
@@ -1137,22 +696,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels4_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_2));
       uint32x4_t pixels4_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4_3)));
       uint32x4_t pixels4_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4_3));
-      int32x4_t t51_0_2 = vmlaq_n_s32(t48_0_2, vreinterpretq_s32_u32(pixels4_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
-      int32x4_t t51_1_2 = vmlaq_n_s32(t48_1_2, vreinterpretq_s32_u32(pixels4_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
-      int32x4_t t51_2_2 = vmlaq_n_s32(t48_2_2, vreinterpretq_s32_u32(pixels4_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
-      int32x4_t t51_3_2 = vmlaq_n_s32(t48_3_2, vreinterpretq_s32_u32(pixels4_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
+      int32x4_t t51_0 = vmlaq_n_s32(t48_0, vreinterpretq_s32_u32(pixels4_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
+      int32x4_t t51_1 = vmlaq_n_s32(t48_1, vreinterpretq_s32_u32(pixels4_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
+      int32x4_t t51_2 = vmlaq_n_s32(t48_2, vreinterpretq_s32_u32(pixels4_2_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
+      int32x4_t t51_3 = vmlaq_n_s32(t48_3, vreinterpretq_s32_u32(pixels4_3_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
       int32x4_t t51_4 = vmlaq_n_s32(t48_4, vreinterpretq_s32_u32(pixels4_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
       int32x4_t t51_5 = vmlaq_n_s32(t48_5, vreinterpretq_s32_u32(pixels4_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
       int32x4_t t51_6 = vmlaq_n_s32(t48_6, vreinterpretq_s32_u32(pixels4_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
       int32x4_t t51_7 = vmlaq_n_s32(t48_7, vreinterpretq_s32_u32(pixels4_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][4]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
       const ptrdiff_t mid_offset_6 = 32*(ptrdiff_t)(t13 + 5);
       int16x8_t pixels5_0 = vld1q_s16(&(&mid[0][0])[mid_offset_6]);
       int16x8_t pixels5_1 = vld1q_s16(&(&mid[0][8])[mid_offset_6]);
@@ -1166,22 +725,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels5_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels5_2));
       uint32x4_t pixels5_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels5_3)));
       uint32x4_t pixels5_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels5_3));
-      int32x4_t t54_0_2 = vmlaq_n_s32(t51_0_2, vreinterpretq_s32_u32(pixels5_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
-      int32x4_t t54_1_2 = vmlaq_n_s32(t51_1_2, vreinterpretq_s32_u32(pixels5_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
-      int32x4_t t54_2_2 = vmlaq_n_s32(t51_2_2, vreinterpretq_s32_u32(pixels5_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
-      int32x4_t t54_3_2 = vmlaq_n_s32(t51_3_2, vreinterpretq_s32_u32(pixels5_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
+      int32x4_t t54_0 = vmlaq_n_s32(t51_0, vreinterpretq_s32_u32(pixels5_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
+      int32x4_t t54_1 = vmlaq_n_s32(t51_1, vreinterpretq_s32_u32(pixels5_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
+      int32x4_t t54_2 = vmlaq_n_s32(t51_2, vreinterpretq_s32_u32(pixels5_2_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
+      int32x4_t t54_3 = vmlaq_n_s32(t51_3, vreinterpretq_s32_u32(pixels5_3_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
       int32x4_t t54_4 = vmlaq_n_s32(t51_4, vreinterpretq_s32_u32(pixels5_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
       int32x4_t t54_5 = vmlaq_n_s32(t51_5, vreinterpretq_s32_u32(pixels5_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
       int32x4_t t54_6 = vmlaq_n_s32(t51_6, vreinterpretq_s32_u32(pixels5_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
       int32x4_t t54_7 = vmlaq_n_s32(t51_7, vreinterpretq_s32_u32(pixels5_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][5]);
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
       const ptrdiff_t mid_offset_7 = 32*(ptrdiff_t)(t13 + 6);
       int16x8_t pixels6_0 = vld1q_s16(&(&mid[0][0])[mid_offset_7]);
       int16x8_t pixels6_1 = vld1q_s16(&(&mid[0][8])[mid_offset_7]);
@@ -1195,22 +754,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels6_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels6_2));
       uint32x4_t pixels6_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels6_3)));
       uint32x4_t pixels6_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels6_3));
-      int32x4_t t57_0_3 = vmlaq_n_s32(t54_0_2, vreinterpretq_s32_u32(pixels6_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_1_3 = vmlaq_n_s32(t54_1_2, vreinterpretq_s32_u32(pixels6_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_2_3 = vmlaq_n_s32(t54_2_2, vreinterpretq_s32_u32(pixels6_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_3_3 = vmlaq_n_s32(t54_3_2, vreinterpretq_s32_u32(pixels6_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_4_2 = vmlaq_n_s32(t54_4, vreinterpretq_s32_u32(pixels6_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_5_2 = vmlaq_n_s32(t54_5, vreinterpretq_s32_u32(pixels6_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_6_2 = vmlaq_n_s32(t54_6, vreinterpretq_s32_u32(pixels6_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
-      int32x4_t t57_7_2 = vmlaq_n_s32(t54_7, vreinterpretq_s32_u32(pixels6_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][6]);
+      int32x4_t t57_0 = vmlaq_n_s32(t54_0, vreinterpretq_s32_u32(pixels6_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_1 = vmlaq_n_s32(t54_1, vreinterpretq_s32_u32(pixels6_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_2 = vmlaq_n_s32(t54_2, vreinterpretq_s32_u32(pixels6_2_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_3 = vmlaq_n_s32(t54_3, vreinterpretq_s32_u32(pixels6_3_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_4 = vmlaq_n_s32(t54_4, vreinterpretq_s32_u32(pixels6_4),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_5 = vmlaq_n_s32(t54_5, vreinterpretq_s32_u32(pixels6_5),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_6 = vmlaq_n_s32(t54_6, vreinterpretq_s32_u32(pixels6_6),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
+      int32x4_t t57_7 = vmlaq_n_s32(t54_7, vreinterpretq_s32_u32(pixels6_7),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][6]);
       const ptrdiff_t mid_offset_8 = 32*(ptrdiff_t)(t13 + 7);
       int16x8_t pixels7_0 = vld1q_s16(&(&mid[0][0])[mid_offset_8]);
       int16x8_t pixels7_1 = vld1q_s16(&(&mid[0][8])[mid_offset_8]);
@@ -1224,31 +783,31 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       uint32x4_t pixels7_5 = vmovl_high_u16(vreinterpretq_u16_s16(pixels7_2));
       uint32x4_t pixels7_6 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels7_3)));
       uint32x4_t pixels7_7 = vmovl_high_u16(vreinterpretq_u16_s16(pixels7_3));
-      int32x4_t t60_0 = vmlaq_n_s32(t57_0_3, vreinterpretq_s32_u32(pixels7_0_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_1 = vmlaq_n_s32(t57_1_3, vreinterpretq_s32_u32(pixels7_1_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_2 = vmlaq_n_s32(t57_2_3, vreinterpretq_s32_u32(pixels7_2_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_3 = vmlaq_n_s32(t57_3_3, vreinterpretq_s32_u32(pixels7_3_2),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_4 = vmlaq_n_s32(t57_4_2, vreinterpretq_s32_u32(pixels7_4),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_5 = vmlaq_n_s32(t57_5_2, vreinterpretq_s32_u32(pixels7_5),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_6 = vmlaq_n_s32(t57_6_2, vreinterpretq_s32_u32(pixels7_6),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int32x4_t t60_7 = vmlaq_n_s32(t57_7_2, vreinterpretq_s32_u32(pixels7_7),
-          (int32_t)taps_table[daedalus_clip(t37, 0, 63)][7]);
-      int16x8_t value_0_2 = vrshrnq_n_s32(t60_0, t60_1, 7);
-      int16x8_t value_1_2 = vrshrnq_n_s32(t60_2, t60_3, 7);
-      int16x8_t value_2_2 = vrshrnq_n_s32(t60_4, t60_5, 7);
-      int16x8_t value_3_2 = vrshrnq_n_s32(t60_6, t60_7, 7);
+      int32x4_t t60_0 = vmlaq_n_s32(t57_0, vreinterpretq_s32_u32(pixels7_0_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_1 = vmlaq_n_s32(t57_1, vreinterpretq_s32_u32(pixels7_1_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_2 = vmlaq_n_s32(t57_2, vreinterpretq_s32_u32(pixels7_2_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_3 = vmlaq_n_s32(t57_3, vreinterpretq_s32_u32(pixels7_3_2),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_4 = vmlaq_n_s32(t57_4, vreinterpretq_s32_u32(pixels7_4),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_5 = vmlaq_n_s32(t57_5, vreinterpretq_s32_u32(pixels7_5),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_6 = vmlaq_n_s32(t57_6, vreinterpretq_s32_u32(pixels7_6),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int32x4_t t60_7 = vmlaq_n_s32(t57_7, vreinterpretq_s32_u32(pixels7_7),
+          (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
+      int16x8_t value_0 = vrshrnq_n_s32(t60_0, t60_1, 7);
+      int16x8_t value_1 = vrshrnq_n_s32(t60_2, t60_3, 7);
+      int16x8_t value_2 = vrshrnq_n_s32(t60_4, t60_5, 7);
+      int16x8_t value_3 = vrshrnq_n_s32(t60_6, t60_7, 7);
       uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
-      int16x8_t t63_0_2 = vmaxq_s16(value_0_2, vreinterpretq_s16_u16(k0_2));
-      int16x8_t t63_1_2 = vmaxq_s16(value_1_2, vreinterpretq_s16_u16(k0_2));
-      int16x8_t t63_2_2 = vmaxq_s16(value_2_2, vreinterpretq_s16_u16(k0_2));
-      int16x8_t t63_3_2 = vmaxq_s16(value_3_2, vreinterpretq_s16_u16(k0_2));
+      int16x8_t t63_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0_2));
+      int16x8_t t63_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0_2));
+      int16x8_t t63_2 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
+      int16x8_t t63_3 = vmaxq_s16(value_3, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t7_0 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x8_t t7_1 =
@@ -1257,22 +816,22 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x8_t t7_3 =
           vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t63_0_2), t7_0);
-      uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t63_1_2), t7_1);
-      uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t63_2_2), t7_2);
-      uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t63_3_2), t7_3);
+      uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t63_0), t7_0);
+      uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t63_1), t7_1);
+      uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t63_2), t7_2);
+      uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t63_3), t7_3);
       uint16x8_t t65_0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t65_1_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8]);
-      uint16x8_t t65_2_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16]);
-      uint16x8_t t65_3_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24]);
-      uint16x8_t t67_0_2 = vrhaddq_u16(t65_0_2, out_0);
-      uint16x8_t t67_1_2 = vrhaddq_u16(t65_1_2, out_1);
-      uint16x8_t t67_2_2 = vrhaddq_u16(t65_2_2, out_2);
-      uint16x8_t t67_3_2 = vrhaddq_u16(t65_3_2, out_3);
-      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], t67_0_2);
-      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8], t67_1_2);
-      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16], t67_2_2);
-      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24], t67_3_2);
+      uint16x8_t t65_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16]);
+      uint16x8_t t65_3 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24]);
+      uint16x8_t t67_0 = vrhaddq_u16(t65_0_2, out_0);
+      uint16x8_t t67_1 = vrhaddq_u16(t65_1_2, out_1);
+      uint16x8_t t67_2 = vrhaddq_u16(t65_2, out_2);
+      uint16x8_t t67_3 = vrhaddq_u16(t65_3, out_3);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], t67_0);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8], t67_1);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[16], t67_2);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[24], t67_3);
       DAEDALUS_READ_LATER(mid);
     }
   }

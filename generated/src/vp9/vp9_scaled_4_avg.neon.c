@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_bytes.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -80,8 +81,150 @@ static const int16_t taps_table[64][8] = {
   {0, 0, 0, 8, 120, 0, 0, 0}
 };
 
+static const int16_t taps_by_column_table[32][16] = {
+  {0, -3, -2, -2, -2, -2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0},
+  {0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0},
+  {0, -1, -2, -3, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1, 0},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3},
+  {0, 1, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 2, 1},
+  {0, 3, 5, 7, 9, 10, 10, 11, 11, 10, 9, 8, 6, 5, 3, 1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 32, 29, 26, 24, 21, 18, 16, 14, 12, 9, 7, 5, 4, 2, 1},
+  {0, -5, -10, -13, -16, -18, -19, -19, -19, -18, -16, -14, -11, -9, -6, -3},
+  {0, -7, -13, -17, -20, -23, -24, -24, -23, -21, -19, -16, -13, -10, -6, -3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {128, 64, 63, 63, 62, 60, 59, 57, 55, 53, 51, 49, 46, 43, 41, 38},
+  {128, 126, 122, 118, 112, 105, 97, 88, 78, 68, 58, 48, 37, 27, 18, 8},
+  {128, 127, 125, 121, 115, 108, 100, 90, 80, 70, 59, 48, 37, 27, 17, 8},
+  {128, 120, 112, 104, 96, 88, 80, 72, 64, 56, 48, 40, 32, 24, 16, 8},
+  {0, 38, 41, 43, 46, 49, 51, 53, 55, 57, 59, 60, 62, 63, 63, 64},
+  {0, 8, 18, 27, 37, 48, 58, 68, 78, 88, 97, 105, 112, 118, 122, 126},
+  {0, 8, 17, 27, 37, 48, 59, 70, 80, 90, 100, 108, 115, 121, 125, 127},
+  {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+  {0, 1, 2, 4, 5, 7, 9, 12, 14, 16, 18, 21, 24, 26, 29, 32},
+  {0, -3, -6, -9, -11, -14, -16, -18, -19, -19, -19, -18, -16, -13, -10, -5},
+  {0, -3, -6, -10, -13, -16, -19, -21, -23, -24, -24, -23, -20, -17, -13, -7},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1},
+  {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 1},
+  {0, 1, 3, 5, 6, 8, 9, 10, 11, 11, 10, 10, 9, 7, 5, 3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -2, -2, -2, -2, -3},
+  {0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
+  {0, 0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -3, -2, -1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+};
+
 /*
- * Class full, input hash 1e5c8228ad4beb39
+ * Class bilinear (3 <= filter <= 3), input hash 82a15c1f569f5d38
+ */
+static inline void one_item_vp9_scaled_4_avg__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
+  uint8_t mid[22][4];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 4; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..3; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t12 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t t14 = vdup_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    int16x4_t t15 = vmla_n_s16(vreinterpret_s16_u16(t14), vreinterpret_s16_u16(t12), (int16_t)dx_2);
+    int8x8_t t17 = vshrn_n_s16(daedalus_quad_s16(t15), 4);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t15), vdup_n_u16(15));
+    uint8x16x2_t t22_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[15]);
+    int16x4_t t22 = vreinterpret_s16_u8(vqtbl2_u8(t22_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    int8x8_t t22_2 = vmovn_s16(daedalus_quad_s16(t22));
+    uint8x16x2_t t25_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
+    int16x4_t t25 = vreinterpret_s16_u8(vqtbl2_u8(t25_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    int8x8_t t25_2 = vmovn_s16(daedalus_quad_s16(t25));
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      int32_t t16 = mx_2 >> 4;
+      uint8x16_t near3_table = daedalus_bytes(&src[(y - 3) * src_stride + t16], 0, 8);
+      uint8x8_t near3 = vqtbl1_u8(near3_table, vreinterpret_u8_s8(t17));
+      uint8x8_t near4 = vqtbl1_u8(near3_table, vsub_u8(vreinterpret_u8_s8(t17), vdup_n_u8(255)));
+      uint16x8_t t23 = vmull_u8(near3, vreinterpret_u8_s8(t22_2));
+      uint16x8_t t27 = vmlal_u8(t23, near4, vreinterpret_u8_s8(t25_2));
+      uint8x8_t value = vrshrn_n_u16(t27, 7);
+      *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(value), 0);
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15_2 = place_2 + 48;
+      uint8x8_t t16_2 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t15_2, 0, 63)][3]));
+      const ptrdiff_t mid_offset = 4*(ptrdiff_t)(t8 + 3);
+      uint8x8_t pixels3 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset]));
+      uint16x8_t t17_2 = vmull_u8(pixels3, t16_2);
+      uint8x8_t t18 = vdup_n_u8((uint8_t)(taps_table[daedalus_clip(t15_2, 0, 63)][4]));
+      const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t8 + 4);
+      uint8x8_t pixels4 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_2]));
+      uint16x8_t t20 = vmlal_u8(t17_2, pixels4, t18);
+      uint8x8_t value_2 = vrshrn_n_u16(t20, 7);
+      uint8x8_t t24 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
+      uint8x8_t t26 = vrhadd_u8(t24, value_2);
+      *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t26), 0);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_4_avg__neon_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_4_avg__neon_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_4_avg__neon_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_4_avg__neon_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_4_avg__neon_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_4_avg_meta *meta = (const daedalus_vp9_scaled_4_avg_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_4_avg__neon_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 9c03919ac15b4d9b
  */
 static inline void one_item_vp9_scaled_4_avg__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,152 +240,78 @@ static inline void one_item_vp9_scaled_4_avg__neon_full(uint8_t *dst, ptrdiff_t 
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t13 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t t15 = vdup_n_u16((uint16_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    int16x4_t t16 = vmla_n_s16(vreinterpret_s16_u16(t15), vreinterpret_s16_u16(t13), (int16_t)dx_2);
+    int8x8_t t18 = vshrn_n_s16(daedalus_quad_s16(t16), 4);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t16), vdup_n_u16(15));
+    uint8x16x2_t t30_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64(filter, 0, 31)]);
+    int16x4_t t30 = vreinterpret_s16_u8(vqtbl2_u8(t30_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t33_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 4), 0, 31)]);
+    int16x4_t t33 = vreinterpret_s16_u8(vqtbl2_u8(t33_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t36_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 8), 0, 31)]);
+    int16x4_t t36 = vreinterpret_s16_u8(vqtbl2_u8(t36_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t40_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 12), 0, 31)]);
+    int16x4_t t40 = vreinterpret_s16_u8(vqtbl2_u8(t40_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t43_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 16), 0, 31)]);
+    int16x4_t t43 = vreinterpret_s16_u8(vqtbl2_u8(t43_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t47_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 20), 0, 31)]);
+    int16x4_t t47 = vreinterpret_s16_u8(vqtbl2_u8(t47_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t51_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 24), 0, 31)]);
+    int16x4_t t51 = vreinterpret_s16_u8(vqtbl2_u8(t51_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t55_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
+    int16x4_t t55 = vreinterpret_s16_u8(vqtbl2_u8(t55_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x4_t t13 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
-      uint32x4_t mx_3 = vdupq_n_u32((uint32_t)(mx_2));
-      uint32x4_t t15 = vmlal_n_u16(mx_3, t13, (uint16_t)dx_2);
-      uint16x4_t t16 = vshrn_n_u32(t15, 4);
-      int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
-      uint16x4_t t18 = vadd_u16(t16, vreinterpret_u16_s16(kminus3));
-      const uint8_t near0_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 0), -3, 3)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 1), -3, 3)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 2), -3, 3)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 3), -3, 3)], 0, 0, 0,
-          0};
-      uint8x8_t near0 = vld1_u8(near0_lanes);
-      int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
-      uint16x4_t t21 = vadd_u16(t16, vreinterpret_u16_s16(kminus2));
-      const uint8_t near1_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 0), -2, 4)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 1), -2, 4)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 2), -2, 4)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 3), -2, 4)], 0, 0, 0,
-          0};
-      uint8x8_t near1 = vld1_u8(near1_lanes);
-      int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
-      uint16x4_t t24 = vadd_u16(t16, vreinterpret_u16_s16(kminus1));
-      const uint8_t near2_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t24), 0), -1, 5)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t24), 1), -1, 5)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t24), 2), -1, 5)],
-          src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t24), 3), -1, 5)], 0, 0, 0,
-          0};
-      uint8x8_t near2 = vld1_u8(near2_lanes);
-      const uint8_t near3_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t16, 0), 0, 6)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t16, 1), 0, 6)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t16, 2), 0, 6)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t16, 3), 0, 6)], 0, 0, 0, 0};
-      uint8x8_t near3 = vld1_u8(near3_lanes);
-      uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
-      uint16x4_t t27 = vadd_u16(t16, k1);
-      const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t27, 0), 1, 7)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t27, 1), 1, 7)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t27, 2), 1, 7)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t27, 3), 1, 7)], 0, 0, 0, 0};
-      uint8x8_t near4 = vld1_u8(near4_lanes);
-      uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
-      uint16x4_t t30 = vadd_u16(t16, k2);
-      const uint8_t near5_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t30, 0), 2, 8)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t30, 1), 2, 8)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t30, 2), 2, 8)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t30, 3), 2, 8)], 0, 0, 0, 0};
-      uint8x8_t near5 = vld1_u8(near5_lanes);
-      uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
-      uint16x4_t t33 = vadd_u16(t16, k3);
-      const uint8_t near6_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t33, 0), 3, 9)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t33, 1), 3, 9)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t33, 2), 3, 9)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t33, 3), 3, 9)], 0, 0, 0, 0};
-      uint8x8_t near6 = vld1_u8(near6_lanes);
-      uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
-      uint16x4_t t36 = vadd_u16(t16, k4);
-      const uint8_t near7_lanes[8] = {src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t36, 0), 4, 10)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t36, 1), 4, 10)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t36, 2), 4, 10)], src[(y - 3) * src_stride +
-          (int32_t)daedalus_clip64(vget_lane_u16(t36, 3), 4, 10)], 0, 0, 0, 0};
-      uint8x8_t near7 = vld1_u8(near7_lanes);
-      uint32x4_t place = vandq_u32(t15, vdupq_n_u32(15));
-      uint32x4_t t40 = vdupq_n_u32((uint32_t)((filter * 16)));
-      uint32x4_t t41 = vaddq_u32(t40, place);
-      const int16_t t43_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][0]};
-      int16x4_t t43 = vld1_s16(t43_lanes);
-      const int16_t t45_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][1]};
-      int16x4_t t45 = vld1_s16(t45_lanes);
-      const int16_t t47_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][2]};
-      int16x4_t t47 = vld1_s16(t47_lanes);
-      const int16_t t49_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][3]};
-      int16x4_t t49 = vld1_s16(t49_lanes);
-      const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][4]};
-      int16x4_t t51 = vld1_s16(t51_lanes);
-      const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][5]};
-      int16x4_t t54 = vld1_s16(t54_lanes);
-      const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][6]};
-      int16x4_t t57 = vld1_s16(t57_lanes);
-      const int16_t t60_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t41, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t41, 3), 0, 63)][7]};
-      int16x4_t t60 = vld1_s16(t60_lanes);
-      uint32x4_t k13770 = vdupq_n_u32((uint32_t)(13770));
+      int32_t t17 = mx_2 >> 4;
+      uint8x16_t near0_table = daedalus_bytes(&src[(y - 3) * src_stride + t17 - 3], 0, 14);
+      uint8x8_t near0 = vqtbl1_u8(near0_table, vreinterpret_u8_s8(t18));
+      uint8x8_t near1 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(255)));
+      uint8x8_t near2 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(254)));
+      uint8x8_t near3 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(253)));
+      uint8x8_t near4 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(252)));
+      uint8x8_t near5 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(251)));
+      uint8x8_t near6 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(250)));
+      uint8x8_t near7 = vqtbl1_u8(near0_table, vsub_u8(vreinterpret_u8_s8(t18), vdup_n_u8(249)));
       uint16x8_t near0_2 = vmovl_u8(near0);
-      int32x4_t t63 = vmlal_s16(vreinterpretq_s32_u32(k13770),
-          vreinterpret_s16_u16(vget_low_u16(near0_2)), t43);
+      int32x4_t t58 = vmlal_s16(vreinterpretq_s32_u32(k13770),
+          vreinterpret_s16_u16(vget_low_u16(near0_2)), t30);
       uint16x8_t near1_2 = vmovl_u8(near1);
-      int32x4_t t64 = vmlal_s16(t63, vreinterpret_s16_u16(vget_low_u16(near1_2)), t45);
+      int32x4_t t59 = vmlal_s16(t58, vreinterpret_s16_u16(vget_low_u16(near1_2)), t33);
       uint16x8_t near2_2 = vmovl_u8(near2);
-      int32x4_t t65 = vmlal_s16(t64, vreinterpret_s16_u16(vget_low_u16(near2_2)), t47);
+      int32x4_t t60 = vmlal_s16(t59, vreinterpret_s16_u16(vget_low_u16(near2_2)), t36);
       uint16x8_t near3_2 = vmovl_u8(near3);
-      uint32x4_t t66 = vmlal_u16(vreinterpretq_u32_s32(t65), vget_low_u16(near3_2),
-          vreinterpret_u16_s16(t49));
+      uint32x4_t t61 = vmlal_u16(vreinterpretq_u32_s32(t60), vget_low_u16(near3_2),
+          vreinterpret_u16_s16(t40));
       uint16x8_t near4_2 = vmovl_u8(near4);
-      uint32x4_t t67 = vmlal_u16(t66, vget_low_u16(near4_2), vreinterpret_u16_s16(t51));
+      uint32x4_t t62 = vmlal_u16(t61, vget_low_u16(near4_2), vreinterpret_u16_s16(t43));
       uint16x8_t near5_2 = vmovl_u8(near5);
-      int32x4_t t68 = vmlal_s16(vreinterpretq_s32_u32(t67),
-          vreinterpret_s16_u16(vget_low_u16(near5_2)), t54);
+      int32x4_t t63 = vmlal_s16(vreinterpretq_s32_u32(t62),
+          vreinterpret_s16_u16(vget_low_u16(near5_2)), t47);
       uint16x8_t near6_2 = vmovl_u8(near6);
-      int32x4_t t69 = vmlal_s16(t68, vreinterpret_s16_u16(vget_low_u16(near6_2)), t57);
+      int32x4_t t64 = vmlal_s16(t63, vreinterpret_s16_u16(vget_low_u16(near6_2)), t51);
       uint16x8_t near7_2 = vmovl_u8(near7);
-      int32x4_t t70 = vmlal_s16(t69, vreinterpret_s16_u16(vget_low_u16(near7_2)), t60);
-      uint32x4_t t72 = vsubq_u32(vreinterpretq_u32_s32(t70), k13770);
-      uint16x4_t value = vrshrn_n_u32(t72, 7);
+      int32x4_t t65 = vmlal_s16(t64, vreinterpret_s16_u16(vget_low_u16(near7_2)), t55);
+      uint32x4_t t67 = vsubq_u32(vreinterpretq_u32_s32(t65), k13770);
+      uint16x4_t value = vrshrn_n_u32(t67, 7);
       uint8x8_t value_sat = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(value)));
       *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(value_sat), 0);
     }
@@ -257,64 +326,61 @@ static inline void one_item_vp9_scaled_4_avg__neon_full(uint8_t *dst, ptrdiff_t 
       int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t9 = at >> 4;
       int32_t t33_2 = (filter * 16) + place_2;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t33_2, 0, 63)][0]);
       uint32x4_t k13770_2 = vdupq_n_u32((uint32_t)(13770));
       const ptrdiff_t mid_offset = 4*(ptrdiff_t)t9;
       uint8x8_t pixels0 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset]));
       uint16x8_t pixels0_2 = vmovl_u8(pixels0);
-      int32x4_t t52 = vmlal_n_s16(vreinterpretq_s32_u32(k13770_2),
-          vreinterpret_s16_u16(vget_low_u16(pixels0_2)), (int16_t)taps_table[daedalus_clip(t33_2,
-          0, 63)][0]);
+      int32x4_t t52 = vmlal_laneq_s16(vreinterpretq_s32_u32(k13770_2),
+          vreinterpret_s16_u16(vget_low_u16(pixels0_2)), taps, 0);
       const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t9 + 1);
       uint8x8_t pixels1 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_2]));
       uint16x8_t pixels1_2 = vmovl_u8(pixels1);
-      int32x4_t t53 = vmlal_n_s16(t52, vreinterpret_s16_u16(vget_low_u16(pixels1_2)),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][1]);
+      int32x4_t t53 = vmlal_laneq_s16(t52, vreinterpret_s16_u16(vget_low_u16(pixels1_2)), taps, 1);
       const ptrdiff_t mid_offset_3 = 4*(ptrdiff_t)(t9 + 2);
       uint8x8_t pixels2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_3]));
       uint16x8_t pixels2_2 = vmovl_u8(pixels2);
-      int32x4_t t54_2 = vmlal_n_s16(t53, vreinterpret_s16_u16(vget_low_u16(pixels2_2)),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][2]);
+      int32x4_t t54 = vmlal_laneq_s16(t53, vreinterpret_s16_u16(vget_low_u16(pixels2_2)), taps, 2);
       const ptrdiff_t mid_offset_4 = 4*(ptrdiff_t)(t9 + 3);
       uint8x8_t pixels3 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_4]));
       uint16x8_t pixels3_2 = vmovl_u8(pixels3);
-      uint32x4_t t55 = vmlal_n_u16(vreinterpretq_u32_s32(t54_2), vget_low_u16(pixels3_2),
-          (uint16_t)taps_table[daedalus_clip(t33_2, 0, 63)][3]);
+      uint32x4_t t55_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t54), vget_low_u16(pixels3_2),
+          vreinterpretq_u16_s16(taps), 3);
       const ptrdiff_t mid_offset_5 = 4*(ptrdiff_t)(t9 + 4);
       uint8x8_t pixels4 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_5]));
       uint16x8_t pixels4_2 = vmovl_u8(pixels4);
-      uint32x4_t t56 = vmlal_n_u16(t55, vget_low_u16(pixels4_2),
-          (uint16_t)taps_table[daedalus_clip(t33_2, 0, 63)][4]);
+      uint32x4_t t56 = vmlal_laneq_u16(t55_2, vget_low_u16(pixels4_2), vreinterpretq_u16_s16(taps),
+          4);
       const ptrdiff_t mid_offset_6 = 4*(ptrdiff_t)(t9 + 5);
       uint8x8_t pixels5 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_6]));
       uint16x8_t pixels5_2 = vmovl_u8(pixels5);
-      int32x4_t t57_2 = vmlal_n_s16(vreinterpretq_s32_u32(t56),
-          vreinterpret_s16_u16(vget_low_u16(pixels5_2)), (int16_t)taps_table[daedalus_clip(t33_2,
-          0, 63)][5]);
+      int32x4_t t57 = vmlal_laneq_s16(vreinterpretq_s32_u32(t56),
+          vreinterpret_s16_u16(vget_low_u16(pixels5_2)), taps, 5);
       const ptrdiff_t mid_offset_7 = 4*(ptrdiff_t)(t9 + 6);
       uint8x8_t pixels6 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_7]));
       uint16x8_t pixels6_2 = vmovl_u8(pixels6);
-      int32x4_t t58 = vmlal_n_s16(t57_2, vreinterpret_s16_u16(vget_low_u16(pixels6_2)),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][6]);
+      int32x4_t t58_2 = vmlal_laneq_s16(t57, vreinterpret_s16_u16(vget_low_u16(pixels6_2)), taps,
+          6);
       const ptrdiff_t mid_offset_8 = 4*(ptrdiff_t)(t9 + 7);
       uint8x8_t pixels7 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_8]));
       uint16x8_t pixels7_2 = vmovl_u8(pixels7);
-      int32x4_t t59 = vmlal_n_s16(t58, vreinterpret_s16_u16(vget_low_u16(pixels7_2)),
-          (int16_t)taps_table[daedalus_clip(t33_2, 0, 63)][7]);
-      uint32x4_t t61 = vsubq_u32(vreinterpretq_u32_s32(t59), k13770_2);
-      uint16x4_t value_2 = vrshrn_n_u32(t61, 7);
+      int32x4_t t59_2 = vmlal_laneq_s16(t58_2, vreinterpret_s16_u16(vget_low_u16(pixels7_2)), taps,
+          7);
+      uint32x4_t t61_2 = vsubq_u32(vreinterpretq_u32_s32(t59_2), k13770_2);
+      uint16x4_t value_2 = vrshrn_n_u32(t61_2, 7);
       uint8x8_t value_sat_2 = vqmovun_s16(daedalus_quad_s16(vreinterpret_s16_u16(value_2)));
       uint8x8_t t64_2 =
           vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
-      uint8x8_t t66_2 = vrhadd_u8(t64_2, value_sat_2);
-      *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t66_2), 0);
+      uint8x8_t t66 = vrhadd_u8(t64_2, value_sat_2);
+      *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t66), 0);
       DAEDALUS_READ_LATER(mid);
     }
   }

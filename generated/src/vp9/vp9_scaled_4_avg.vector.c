@@ -81,7 +81,134 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash fd0dee4c9a1ade27
+ * Class bilinear (3 <= filter <= 3), input hash 5ad3ad14662c140f
+ */
+static inline void one_item_vp9_scaled_4_avg__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
+  uint8_t mid[22][4];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 4; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..3; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t13 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
+    int16x4_t t15 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t13),
+        (int16_t)dx_2);
+    uint16x4_t t16 = vshr_n_u16(vreinterpret_u16_s16(t15), 4);
+    uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
+    uint16x4_t t18 = vadd_u16(t16, k1);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t15), vdup_n_u16(15));
+    uint16x4_t k48 = vdup_n_u16((uint16_t)(48));
+    uint16x4_t t23 = vadd_u16(place, k48);
+    const int16_t t24_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t23, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 3), 0, 63)][3]};
+    int16x4_t t24 = vld1_s16(t24_lanes);
+    const int16_t t26_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t23, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t23, 3), 0, 63)][4]};
+    int16x4_t t26 = vld1_s16(t26_lanes);
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      const uint8_t near3_lanes[8] = {src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t16, 0), 0, 6)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t16, 1), 0, 6)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t16, 2), 0, 6)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t16, 3), 0, 6)], 0, 0, 0, 0};
+      uint8x8_t near3 = vld1_u8(near3_lanes);
+      const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t18, 0), 1, 7)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t18, 1), 1, 7)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t18, 2), 1, 7)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vget_lane_u16(t18, 3), 1, 7)], 0, 0, 0, 0};
+      uint8x8_t near4 = vld1_u8(near4_lanes);
+      uint16x8_t near3_2 = vmovl_u8(near3);
+      uint16x4_t t25 = vmul_u16(vget_low_u16(near3_2), vreinterpret_u16_s16(t24));
+      uint16x8_t near4_2 = vmovl_u8(near4);
+      uint16x4_t t28 = vmla_u16(t25, vget_low_u16(near4_2), vreinterpret_u16_s16(t26));
+      uint8x8_t value = vrshrn_n_u16(daedalus_quad_u16(t28), 7);
+      *(daedalus_any_u32 *)&mid[y][0] = vget_lane_u32(vreinterpret_u32_u8(value), 0);
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15_2 = place_2 + 48;
+      const ptrdiff_t mid_offset = 4*(ptrdiff_t)(t8 + 3);
+      uint8x8_t pixels3 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset]));
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x4_t t17 = vmul_n_s16(vreinterpret_s16_u16(vget_low_u16(pixels3_2)),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t8 + 4);
+      uint8x8_t pixels4 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&(&mid[0][0])[mid_offset_2]));
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x4_t t20 = vmla_n_s16(t17, vreinterpret_s16_u16(vget_low_u16(pixels4_2)),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+      int8x8_t value_2 = vrshrn_n_s16(daedalus_quad_s16(t20), 7);
+      uint8x8_t t24_2 =
+          vreinterpret_u8_u32(vcreate_u32(*(const daedalus_any_u32 *)&dst[y * dst_stride]));
+      uint8x8_t t26_2 = vrhadd_u8(t24_2, vreinterpret_u8_s8(value_2));
+      *(daedalus_any_u32 *)&dst[y * dst_stride] = vget_lane_u32(vreinterpret_u32_u8(t26_2), 0);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_4_avg__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_4_avg__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_4_avg__vector_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_4_avg_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_4_avg__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_4_avg__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_4_avg_meta *meta = (const daedalus_vp9_scaled_4_avg_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_4_avg__vector_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 488747fe6a278943
  */
 static inline void one_item_vp9_scaled_4_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,16 +224,72 @@ static inline void one_item_vp9_scaled_4_avg__vector_full(uint8_t *dst, ptrdiff_
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t13 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
+    int16x4_t t15 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t13),
+        (int16_t)dx_2);
+    uint16x4_t t16 = vshr_n_u16(vreinterpret_u16_s16(t15), 4);
+    int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
+    uint16x4_t t18 = vadd_u16(t16, vreinterpret_u16_s16(kminus3));
+    int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
+    uint16x4_t t21 = vadd_u16(t16, vreinterpret_u16_s16(kminus2));
+    int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
+    uint16x4_t t24 = vadd_u16(t16, vreinterpret_u16_s16(kminus1));
+    uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
+    uint16x4_t t27 = vadd_u16(t16, k1);
+    uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
+    uint16x4_t t30 = vadd_u16(t16, k2);
+    uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
+    uint16x4_t t33 = vadd_u16(t16, k3);
+    uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
+    uint16x4_t t36 = vadd_u16(t16, k4);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t15), vdup_n_u16(15));
+    uint16x4_t t40 = vdup_n_u16((uint16_t)((filter * 16)));
+    uint16x4_t t41 = vadd_u16(t40, place);
+    const int16_t t43_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][0]};
+    int16x4_t t43 = vld1_s16(t43_lanes);
+    const int16_t t45_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][1]};
+    int16x4_t t45 = vld1_s16(t45_lanes);
+    const int16_t t47_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][2]};
+    int16x4_t t47 = vld1_s16(t47_lanes);
+    const int16_t t49_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][3]};
+    int16x4_t t49 = vld1_s16(t49_lanes);
+    const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][4]};
+    int16x4_t t51 = vld1_s16(t51_lanes);
+    const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][5]};
+    int16x4_t t54 = vld1_s16(t54_lanes);
+    const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][6]};
+    int16x4_t t57 = vld1_s16(t57_lanes);
+    const int16_t t60_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][7]};
+    int16x4_t t60 = vld1_s16(t60_lanes);
+    uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x4_t t13 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
-      uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
-      int16x4_t t15 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t13),
-          (int16_t)dx_2);
-      uint16x4_t t16 = vshr_n_u16(vreinterpret_u16_s16(t15), 4);
-      int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
-      uint16x4_t t18 = vadd_u16(t16, vreinterpret_u16_s16(kminus3));
       const uint8_t near0_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 0), -3, 3)],
           src[(y - 3) * src_stride +
@@ -117,8 +300,6 @@ static inline void one_item_vp9_scaled_4_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t18), 3), -3, 3)], 0, 0, 0,
           0};
       uint8x8_t near0 = vld1_u8(near0_lanes);
-      int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
-      uint16x4_t t21 = vadd_u16(t16, vreinterpret_u16_s16(kminus2));
       const uint8_t near1_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 0), -2, 4)],
           src[(y - 3) * src_stride +
@@ -129,8 +310,6 @@ static inline void one_item_vp9_scaled_4_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t21), 3), -2, 4)], 0, 0, 0,
           0};
       uint8x8_t near1 = vld1_u8(near1_lanes);
-      int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
-      uint16x4_t t24 = vadd_u16(t16, vreinterpret_u16_s16(kminus1));
       const uint8_t near2_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t24), 0), -1, 5)],
           src[(y - 3) * src_stride +
@@ -147,82 +326,30 @@ static inline void one_item_vp9_scaled_4_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vget_lane_u16(t16, 2), 0, 6)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t16, 3), 0, 6)], 0, 0, 0, 0};
       uint8x8_t near3 = vld1_u8(near3_lanes);
-      uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
-      uint16x4_t t27 = vadd_u16(t16, k1);
       const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t27, 0), 1, 7)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t27, 1), 1, 7)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t27, 2), 1, 7)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t27, 3), 1, 7)], 0, 0, 0, 0};
       uint8x8_t near4 = vld1_u8(near4_lanes);
-      uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
-      uint16x4_t t30 = vadd_u16(t16, k2);
       const uint8_t near5_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t30, 0), 2, 8)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t30, 1), 2, 8)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t30, 2), 2, 8)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t30, 3), 2, 8)], 0, 0, 0, 0};
       uint8x8_t near5 = vld1_u8(near5_lanes);
-      uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
-      uint16x4_t t33 = vadd_u16(t16, k3);
       const uint8_t near6_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t33, 0), 3, 9)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t33, 1), 3, 9)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t33, 2), 3, 9)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t33, 3), 3, 9)], 0, 0, 0, 0};
       uint8x8_t near6 = vld1_u8(near6_lanes);
-      uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
-      uint16x4_t t36 = vadd_u16(t16, k4);
       const uint8_t near7_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t36, 0), 4, 10)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t36, 1), 4, 10)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t36, 2), 4, 10)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vget_lane_u16(t36, 3), 4, 10)], 0, 0, 0, 0};
       uint8x8_t near7 = vld1_u8(near7_lanes);
-      uint16x4_t place = vand_u16(vreinterpret_u16_s16(t15), vdup_n_u16(15));
-      uint16x4_t t40 = vdup_n_u16((uint16_t)((filter * 16)));
-      uint16x4_t t41 = vadd_u16(t40, place);
-      const int16_t t43_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][0]};
-      int16x4_t t43 = vld1_s16(t43_lanes);
-      const int16_t t45_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][1]};
-      int16x4_t t45 = vld1_s16(t45_lanes);
-      const int16_t t47_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][2]};
-      int16x4_t t47 = vld1_s16(t47_lanes);
-      const int16_t t49_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][3]};
-      int16x4_t t49 = vld1_s16(t49_lanes);
-      const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][4]};
-      int16x4_t t51 = vld1_s16(t51_lanes);
-      const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][5]};
-      int16x4_t t54 = vld1_s16(t54_lanes);
-      const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][6]};
-      int16x4_t t57 = vld1_s16(t57_lanes);
-      const int16_t t60_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t41, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t41, 3), 0, 63)][7]};
-      int16x4_t t60 = vld1_s16(t60_lanes);
-      uint16x4_t k13770 = vdup_n_u16((uint16_t)(13770));
       uint16x8_t near0_2 = vmovl_u8(near0);
       uint16x4_t t63 = vmla_u16(k13770, vget_low_u16(near0_2), vreinterpret_u16_s16(t43));
       uint16x8_t near1_2 = vmovl_u8(near1);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <daedalus/lane.h>
 #include <daedalus/neon.h>
+#include <daedalus/neon_bytes.h>
 #include <daedalus/vp9.h>
 #include <daedalus/table.h>
 #include "variants.h"
@@ -80,8 +81,159 @@ static const int16_t taps_table[64][8] = {
   {0, 0, 0, 8, 120, 0, 0, 0}
 };
 
+static const int16_t taps_by_column_table[32][16] = {
+  {0, -3, -2, -2, -2, -2, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0},
+  {0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0},
+  {0, -1, -2, -3, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1, 0},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3},
+  {0, 1, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 2, 1},
+  {0, 3, 5, 7, 9, 10, 10, 11, 11, 10, 9, 8, 6, 5, 3, 1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 32, 29, 26, 24, 21, 18, 16, 14, 12, 9, 7, 5, 4, 2, 1},
+  {0, -5, -10, -13, -16, -18, -19, -19, -19, -18, -16, -14, -11, -9, -6, -3},
+  {0, -7, -13, -17, -20, -23, -24, -24, -23, -21, -19, -16, -13, -10, -6, -3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {128, 64, 63, 63, 62, 60, 59, 57, 55, 53, 51, 49, 46, 43, 41, 38},
+  {128, 126, 122, 118, 112, 105, 97, 88, 78, 68, 58, 48, 37, 27, 18, 8},
+  {128, 127, 125, 121, 115, 108, 100, 90, 80, 70, 59, 48, 37, 27, 17, 8},
+  {128, 120, 112, 104, 96, 88, 80, 72, 64, 56, 48, 40, 32, 24, 16, 8},
+  {0, 38, 41, 43, 46, 49, 51, 53, 55, 57, 59, 60, 62, 63, 63, 64},
+  {0, 8, 18, 27, 37, 48, 58, 68, 78, 88, 97, 105, 112, 118, 122, 126},
+  {0, 8, 17, 27, 37, 48, 59, 70, 80, 90, 100, 108, 115, 121, 125, 127},
+  {0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120},
+  {0, 1, 2, 4, 5, 7, 9, 12, 14, 16, 18, 21, 24, 26, 29, 32},
+  {0, -3, -6, -9, -11, -14, -16, -18, -19, -19, -19, -18, -16, -13, -10, -5},
+  {0, -3, -6, -10, -13, -16, -19, -21, -23, -24, -24, -23, -20, -17, -13, -7},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, -3, -3, -4, -4, -4, -4, -4, -4, -4, -4, -3, -3, -2, -2, -1},
+  {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 5, 5, 4, 4, 3, 1},
+  {0, 1, 3, 5, 6, 8, 9, 10, 11, 11, 10, 10, 9, 7, 5, 3},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+  {0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -2, -2, -2, -2, -3},
+  {0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
+  {0, 0, -1, -2, -2, -3, -3, -4, -4, -4, -4, -4, -4, -3, -2, -1},
+  {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+};
+
 /*
- * Class full, input hash 90e767e9c0bfbfb5
+ * Class bilinear (3 <= filter <= 3), input hash ebbe8236bb5aba53
+ */
+static inline void one_item_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
+    int32_t dx, int32_t dy, int32_t rows, int32_t bits) {
+  int16_t mid[22][4];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 4; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..3; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t15 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint32x4_t t18 = vdupq_n_u32((uint32_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint32x4_t t19 = vmlal_n_u16(t18, t15, (uint16_t)dx_2);
+    uint16x4_t t21 = vshrn_n_u32(t19, 4);
+    uint16x4_t t19_2 = vmovn_u32(t19);
+    uint16x4_t place = vand_u16(t19_2, vdup_n_u16(15));
+    uint8x16x2_t t26_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[15]);
+    int16x4_t t26 = vreinterpret_s16_u8(vqtbl2_u8(t26_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
+    int16x4_t t29 = vreinterpret_s16_u8(vqtbl2_u8(t29_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint16x4_t t9 =
+        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      int32_t t20 = mx_2 >> 4;
+      uint8x16_t near3_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t20], 0, 16);
+      uint16x4_t near3 = vreinterpret_u16_u8(vqtbl1_u8(near3_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t21, 0x202), vdup_n_u16(0x100)))));
+      uint16x4_t near4 = vreinterpret_u16_u8(vqtbl1_u8(near3_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(vsub_u16(t21, vdup_n_u16(65535)), 0x202),
+          vdup_n_u16(0x100)))));
+      uint32x4_t t27 = vmull_u16(near3, vreinterpret_u16_s16(t26));
+      uint32x4_t t31 = vmlal_u16(t27, near4, vreinterpret_u16_s16(t29));
+      uint16x4_t value = vrshrn_n_u32(t31, 7);
+      uint16x4_t t35 = vmin_u16(value, t9);
+      vst1_s16(&mid[y][0], vreinterpret_s16_u16(t35));
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t13 = at >> 4;
+      int32_t t20_2 = place_2 + 48;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t20_2, 0, 63)][0]);
+      const ptrdiff_t mid_offset = 4*(ptrdiff_t)(t13 + 3);
+      int16x4_t pixels3 = vld1_s16(&(&mid[0][0])[mid_offset]);
+      uint32x4_t t22 = vmull_laneq_u16(vreinterpret_u16_s16(pixels3), vreinterpretq_u16_s16(taps),
+          3);
+      const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t13 + 4);
+      int16x4_t pixels4 = vld1_s16(&(&mid[0][0])[mid_offset_2]);
+      uint32x4_t t25 = vmlal_laneq_u16(t22, vreinterpret_u16_s16(pixels4),
+          vreinterpretq_u16_s16(taps), 4);
+      uint16x4_t value_2 = vrshrn_n_u32(t25, 7);
+      uint16x4_t t7 =
+          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t out = vmin_u16(value_2, t7);
+      uint16x4_t t30 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
+      uint16x4_t t32 = vrhadd_u16(t30, out);
+      vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], t32);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_4_avg_high__neon_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_4_avg_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_4_avg_high__neon_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_4_avg_high__neon_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_4_avg_high_meta *meta =
+      (const daedalus_vp9_scaled_4_avg_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_4_avg_high__neon_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash 2d0ca749e62547c1
  */
 static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,158 +249,92 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrd
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t16 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint32x4_t t19 = vdupq_n_u32((uint32_t)((int32_t)daedalus_wrap(mx_2, 4, 0)));
+    uint32x4_t t20 = vmlal_n_u16(t19, t16, (uint16_t)dx_2);
+    uint16x4_t t22 = vshrn_n_u32(t20, 4);
+    uint16x4_t t20_2 = vmovn_u32(t20);
+    uint16x4_t place = vand_u16(t20_2, vdup_n_u16(15));
+    uint8x16x2_t t34_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64(filter, 0, 31)]);
+    int16x4_t t34 = vreinterpret_s16_u8(vqtbl2_u8(t34_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t37_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 4), 0, 31)]);
+    int16x4_t t37 = vreinterpret_s16_u8(vqtbl2_u8(t37_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t41_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 8), 0, 31)]);
+    int16x4_t t41 = vreinterpret_s16_u8(vqtbl2_u8(t41_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t46_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 12), 0, 31)]);
+    int16x4_t t46 = vreinterpret_s16_u8(vqtbl2_u8(t46_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t50_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 16), 0, 31)]);
+    int16x4_t t50 = vreinterpret_s16_u8(vqtbl2_u8(t50_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t55_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 20), 0, 31)]);
+    int16x4_t t55 = vreinterpret_s16_u8(vqtbl2_u8(t55_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t60_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 24), 0, 31)]);
+    int16x4_t t60 = vreinterpret_s16_u8(vqtbl2_u8(t60_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint8x16x2_t t65_table =
+        vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
+    int16x4_t t65 = vreinterpret_s16_u8(vqtbl2_u8(t65_table,
+        vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
+    uint16x4_t t10 =
+        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x4_t t16 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
-      uint32x4_t mx_3 = vdupq_n_u32((uint32_t)(mx_2));
-      uint32x4_t t19 = vmlal_n_u16(mx_3, t16, (uint16_t)dx_2);
-      uint16x4_t t20 = vshrn_n_u32(t19, 4);
-      int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
-      uint16x4_t t22 = vadd_u16(t20, vreinterpret_u16_s16(kminus3));
-      const uint16_t near0_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
-          0), -3, 3)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
-          1), -3, 3)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
-          2), -3, 3)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
-          3), -3, 3)]};
-      uint16x4_t near0 = vld1_u16(near0_lanes);
-      int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
-      uint16x4_t t25 = vadd_u16(t20, vreinterpret_u16_s16(kminus2));
-      const uint16_t near1_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
-          0), -2, 4)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
-          1), -2, 4)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
-          2), -2, 4)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
-          3), -2, 4)]};
-      uint16x4_t near1 = vld1_u16(near1_lanes);
-      int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
-      uint16x4_t t28 = vadd_u16(t20, vreinterpret_u16_s16(kminus1));
-      const uint16_t near2_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t28),
-          0), -1, 5)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t28),
-          1), -1, 5)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t28),
-          2), -1, 5)], ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t28),
-          3), -1, 5)]};
-      uint16x4_t near2 = vld1_u16(near2_lanes);
-      const uint16_t near3_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 0), 0, 6)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 1), 0, 6)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 2), 0, 6)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 3), 0, 6)]};
-      uint16x4_t near3 = vld1_u16(near3_lanes);
-      uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
-      uint16x4_t t31 = vadd_u16(t20, k1);
-      const uint16_t near4_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 0), 1, 7)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 1), 1, 7)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 2), 1, 7)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 3), 1, 7)]};
-      uint16x4_t near4 = vld1_u16(near4_lanes);
-      uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
-      uint16x4_t t34 = vadd_u16(t20, k2);
-      const uint16_t near5_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 0), 2, 8)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 1), 2, 8)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 2), 2, 8)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 3), 2, 8)]};
-      uint16x4_t near5 = vld1_u16(near5_lanes);
-      uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
-      uint16x4_t t37 = vadd_u16(t20, k3);
-      const uint16_t near6_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 0), 3, 9)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 1), 3, 9)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 2), 3, 9)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 3), 3, 9)]};
-      uint16x4_t near6 = vld1_u16(near6_lanes);
-      uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
-      uint16x4_t t40 = vadd_u16(t20, k4);
-      const uint16_t near7_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 0), 4, 10)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 1), 4, 10)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 2), 4, 10)],
-          ((const uint16_t *)((const uint8_t *)src +
-          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 3), 4, 10)]};
-      uint16x4_t near7 = vld1_u16(near7_lanes);
-      uint32x4_t place = vandq_u32(t19, vdupq_n_u32(15));
-      uint32x4_t t44 = vdupq_n_u32((uint32_t)((filter * 16)));
-      uint32x4_t t45 = vaddq_u32(t44, place);
-      const int16_t t46_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][0]};
-      int16x4_t t46 = vld1_s16(t46_lanes);
-      int32x4_t t47 = vmull_s16(vreinterpret_s16_u16(near0), t46);
-      const int16_t t48_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][1]};
-      int16x4_t t48 = vld1_s16(t48_lanes);
-      int32x4_t t50 = vmlal_s16(t47, vreinterpret_s16_u16(near1), t48);
-      const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][2]};
-      int16x4_t t51 = vld1_s16(t51_lanes);
-      int32x4_t t53 = vmlal_s16(t50, vreinterpret_s16_u16(near2), t51);
-      const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][3]};
-      int16x4_t t54 = vld1_s16(t54_lanes);
-      uint32x4_t t56 = vmlal_u16(vreinterpretq_u32_s32(t53), near3, vreinterpret_u16_s16(t54));
-      const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][4]};
-      int16x4_t t57 = vld1_s16(t57_lanes);
-      uint32x4_t t59 = vmlal_u16(t56, near4, vreinterpret_u16_s16(t57));
-      const int16_t t61_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][5]};
-      int16x4_t t61 = vld1_s16(t61_lanes);
-      int32x4_t t63 = vmlal_s16(vreinterpretq_s32_u32(t59), vreinterpret_s16_u16(near5), t61);
-      const int16_t t65_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][6]};
-      int16x4_t t65 = vld1_s16(t65_lanes);
-      int32x4_t t67 = vmlal_s16(t63, vreinterpret_s16_u16(near6), t65);
-      const int16_t t69_lanes[4] = {taps_table[daedalus_clip64(vgetq_lane_u32(t45, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u32(t45, 3), 0, 63)][7]};
-      int16x4_t t69 = vld1_s16(t69_lanes);
-      int32x4_t t71 = vmlal_s16(t67, vreinterpret_s16_u16(near7), t69);
-      uint16x4_t value_sat = vqrshrun_n_s32(t71, 7);
-      uint16x4_t t10 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-      uint16x4_t t75 = vmin_u16(value_sat, t10);
-      vst1_s16(&mid[y][0], vreinterpret_s16_u16(t75));
+      int32_t t21 = mx_2 >> 4;
+      uint8x16_t near0_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 - 3], 0, 16);
+      uint16x4_t near0 = vreinterpret_u16_u8(vqtbl1_u8(near0_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near1_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 - 2], 0, 16);
+      uint16x4_t near1 = vreinterpret_u16_u8(vqtbl1_u8(near1_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near2_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 - 1], 0, 16);
+      uint16x4_t near2 = vreinterpret_u16_u8(vqtbl1_u8(near2_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near3_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21], 0, 16);
+      uint16x4_t near3 = vreinterpret_u16_u8(vqtbl1_u8(near3_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near4_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 + 1], 0, 16);
+      uint16x4_t near4 = vreinterpret_u16_u8(vqtbl1_u8(near4_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near5_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 + 2], 0, 16);
+      uint16x4_t near5 = vreinterpret_u16_u8(vqtbl1_u8(near5_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint8x16_t near6_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[t21 + 3], 0, 16);
+      uint16x4_t near6 = vreinterpret_u16_u8(vqtbl1_u8(near6_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(t22, 0x202), vdup_n_u16(0x100)))));
+      uint16x4_t near7 = vreinterpret_u16_u8(vqtbl1_u8(near6_table,
+          vreinterpret_u8_u16(vadd_u16(vmul_n_u16(vsub_u16(t22, vdup_n_u16(65535)), 0x202),
+          vdup_n_u16(0x100)))));
+      int32x4_t t35 = vmull_s16(vreinterpret_s16_u16(near0), t34);
+      int32x4_t t39 = vmlal_s16(t35, vreinterpret_s16_u16(near1), t37);
+      int32x4_t t43 = vmlal_s16(t39, vreinterpret_s16_u16(near2), t41);
+      uint32x4_t t48 = vmlal_u16(vreinterpretq_u32_s32(t43), near3, vreinterpret_u16_s16(t46));
+      uint32x4_t t52 = vmlal_u16(t48, near4, vreinterpret_u16_s16(t50));
+      int32x4_t t57 = vmlal_s16(vreinterpretq_s32_u32(t52), vreinterpret_s16_u16(near5), t55);
+      int32x4_t t62 = vmlal_s16(t57, vreinterpret_s16_u16(near6), t60);
+      int32x4_t t67 = vmlal_s16(t62, vreinterpret_s16_u16(near7), t65);
+      uint16x4_t value_sat = vqrshrun_n_s32(t67, 7);
+      uint16x4_t t71 = vmin_u16(value_sat, t10);
+      vst1_s16(&mid[y][0], vreinterpret_s16_u16(t71));
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
@@ -261,38 +347,34 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrd
       int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
       int32_t t13 = at >> 4;
       int32_t t37_2 = (filter * 16) + place_2;
+      int16x8_t taps = vld1q_s16(&taps_table[daedalus_clip64(t37_2, 0, 63)][0]);
       const ptrdiff_t mid_offset = 4*(ptrdiff_t)t13;
       int16x4_t pixels0 = vld1_s16(&(&mid[0][0])[mid_offset]);
-      int32x4_t t39 = vmull_n_s16(pixels0, (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][0]);
+      int32x4_t t39_2 = vmull_laneq_s16(pixels0, taps, 0);
       const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t13 + 1);
       int16x4_t pixels1 = vld1_s16(&(&mid[0][0])[mid_offset_2]);
-      int32x4_t t42 = vmlal_n_s16(t39, pixels1, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][1]);
+      int32x4_t t42 = vmlal_laneq_s16(t39_2, pixels1, taps, 1);
       const ptrdiff_t mid_offset_3 = 4*(ptrdiff_t)(t13 + 2);
       int16x4_t pixels2 = vld1_s16(&(&mid[0][0])[mid_offset_3]);
-      int32x4_t t45_2 = vmlal_n_s16(t42, pixels2, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][2]);
+      int32x4_t t45 = vmlal_laneq_s16(t42, pixels2, taps, 2);
       const ptrdiff_t mid_offset_4 = 4*(ptrdiff_t)(t13 + 3);
       int16x4_t pixels3 = vld1_s16(&(&mid[0][0])[mid_offset_4]);
-      uint32x4_t t48_2 = vmlal_n_u16(vreinterpretq_u32_s32(t45_2), vreinterpret_u16_s16(pixels3),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][3]);
+      uint32x4_t t48_2 = vmlal_laneq_u16(vreinterpretq_u32_s32(t45), vreinterpret_u16_s16(pixels3),
+          vreinterpretq_u16_s16(taps), 3);
       const ptrdiff_t mid_offset_5 = 4*(ptrdiff_t)(t13 + 4);
       int16x4_t pixels4 = vld1_s16(&(&mid[0][0])[mid_offset_5]);
-      uint32x4_t t51_2 = vmlal_n_u16(t48_2, vreinterpret_u16_s16(pixels4),
-          (uint16_t)taps_table[daedalus_clip(t37_2, 0, 63)][4]);
+      uint32x4_t t51 = vmlal_laneq_u16(t48_2, vreinterpret_u16_s16(pixels4),
+          vreinterpretq_u16_s16(taps), 4);
       const ptrdiff_t mid_offset_6 = 4*(ptrdiff_t)(t13 + 5);
       int16x4_t pixels5 = vld1_s16(&(&mid[0][0])[mid_offset_6]);
-      int32x4_t t54_2 = vmlal_n_s16(vreinterpretq_s32_u32(t51_2), pixels5,
-          (int16_t)taps_table[daedalus_clip(t37_2, 0, 63)][5]);
+      int32x4_t t54 = vmlal_laneq_s16(vreinterpretq_s32_u32(t51), pixels5, taps, 5);
       const ptrdiff_t mid_offset_7 = 4*(ptrdiff_t)(t13 + 6);
       int16x4_t pixels6 = vld1_s16(&(&mid[0][0])[mid_offset_7]);
-      int32x4_t t57_2 = vmlal_n_s16(t54_2, pixels6, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][6]);
+      int32x4_t t57_2 = vmlal_laneq_s16(t54, pixels6, taps, 6);
       const ptrdiff_t mid_offset_8 = 4*(ptrdiff_t)(t13 + 7);
       int16x4_t pixels7 = vld1_s16(&(&mid[0][0])[mid_offset_8]);
-      int32x4_t t60 = vmlal_n_s16(t57_2, pixels7, (int16_t)taps_table[daedalus_clip(t37_2, 0,
-          63)][7]);
-      uint16x4_t value_sat_2 = vqrshrun_n_s32(t60, 7);
+      int32x4_t t60_2 = vmlal_laneq_s16(t57_2, pixels7, taps, 7);
+      uint16x4_t value_sat_2 = vqrshrun_n_s32(t60_2, 7);
       uint16x4_t t7 =
           vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t7);

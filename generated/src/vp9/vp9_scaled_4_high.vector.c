@@ -81,7 +81,140 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash bd3a667ca5a5bd1a
+ * Class bilinear (3 <= filter <= 3), input hash 30cbef2eee6768bd
+ */
+static inline void one_item_vp9_scaled_4_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows, int32_t bits) {
+  int16_t mid[22][4];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 4; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..3; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t16 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
+    int16x4_t t19 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t16),
+        (int16_t)dx_2);
+    uint16x4_t t20 = vshr_n_u16(vreinterpret_u16_s16(t19), 4);
+    uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
+    uint16x4_t t22 = vadd_u16(t20, k1);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t19), vdup_n_u16(15));
+    uint16x4_t k48 = vdup_n_u16((uint16_t)(48));
+    uint16x4_t t27 = vadd_u16(place, k48);
+    const int16_t t28_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t27, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 3), 0, 63)][3]};
+    int16x4_t t28 = vld1_s16(t28_lanes);
+    const int16_t t30_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t27, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t27, 3), 0, 63)][4]};
+    int16x4_t t30 = vld1_s16(t30_lanes);
+    uint16x4_t t10 =
+        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      const uint16_t near3_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 0), 0, 6)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 1), 0, 6)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 2), 0, 6)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 3), 0, 6)]};
+      uint16x4_t near3 = vld1_u16(near3_lanes);
+      const uint16_t near4_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t22, 0), 1, 7)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t22, 1), 1, 7)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t22, 2), 1, 7)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t22, 3), 1, 7)]};
+      uint16x4_t near4 = vld1_u16(near4_lanes);
+      uint32x4_t t29 = vmull_u16(near3, vreinterpret_u16_s16(t28));
+      uint32x4_t t31 = vmull_u16(near4, vreinterpret_u16_s16(t30));
+      uint32x4_t t32 = vaddq_u32(t29, t31);
+      uint16x4_t value = vrshrn_n_u32(t32, 7);
+      uint16x4_t t36 = vmin_u16(value, t10);
+      vst1_s16(&mid[y][0], vreinterpret_s16_u16(t36));
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t13 = at >> 4;
+      int32_t t20_2 = place_2 + 48;
+      const ptrdiff_t mid_offset = 4*(ptrdiff_t)(t13 + 3);
+      int16x4_t pixels3 = vld1_s16(&(&mid[0][0])[mid_offset]);
+      uint32x4_t pixels3_2 = vmovl_u16(vreinterpret_u16_s16(pixels3));
+      int32x4_t t22_2 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_2),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 4*(ptrdiff_t)(t13 + 4);
+      int16x4_t pixels4 = vld1_s16(&(&mid[0][0])[mid_offset_2]);
+      uint32x4_t pixels4_2 = vmovl_u16(vreinterpret_u16_s16(pixels4));
+      int32x4_t t25 = vmlaq_n_s32(t22_2, vreinterpretq_s32_u32(pixels4_2),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
+      int16x4_t value_2 = vrshrn_n_s32(t25, 7);
+      uint16x4_t t7 =
+          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t out = vmin_u16(vreinterpret_u16_s16(value_2), t7);
+      vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_4_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_4_high__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_4_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_4_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_4_high__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_4_high__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_4_high_meta *meta = (const daedalus_vp9_scaled_4_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_4_high__vector_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash af082fb3276e8f0f
  */
 static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,16 +230,75 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x4_t t16 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
+    uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
+    int16x4_t t19 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t16),
+        (int16_t)dx_2);
+    uint16x4_t t20 = vshr_n_u16(vreinterpret_u16_s16(t19), 4);
+    int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
+    uint16x4_t t22 = vadd_u16(t20, vreinterpret_u16_s16(kminus3));
+    int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
+    uint16x4_t t25 = vadd_u16(t20, vreinterpret_u16_s16(kminus2));
+    int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
+    uint16x4_t t28 = vadd_u16(t20, vreinterpret_u16_s16(kminus1));
+    uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
+    uint16x4_t t31 = vadd_u16(t20, k1);
+    uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
+    uint16x4_t t34 = vadd_u16(t20, k2);
+    uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
+    uint16x4_t t37 = vadd_u16(t20, k3);
+    uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
+    uint16x4_t t40 = vadd_u16(t20, k4);
+    uint16x4_t place = vand_u16(vreinterpret_u16_s16(t19), vdup_n_u16(15));
+    uint16x4_t t44 = vdup_n_u16((uint16_t)((filter * 16)));
+    uint16x4_t t45 = vadd_u16(t44, place);
+    const int16_t t46_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][0],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][0]};
+    int16x4_t t46 = vld1_s16(t46_lanes);
+    const int16_t t48_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][1],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][1]};
+    int16x4_t t48 = vld1_s16(t48_lanes);
+    const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][2],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][2]};
+    int16x4_t t51 = vld1_s16(t51_lanes);
+    const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][3]};
+    int16x4_t t54 = vld1_s16(t54_lanes);
+    uint32x4_t t54_2 = vmovl_u16(vreinterpret_u16_s16(t54));
+    const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][4]};
+    int16x4_t t57 = vld1_s16(t57_lanes);
+    uint32x4_t t57_2 = vmovl_u16(vreinterpret_u16_s16(t57));
+    const int16_t t61_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][5],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][5]};
+    int16x4_t t61 = vld1_s16(t61_lanes);
+    const int16_t t65_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][6],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][6]};
+    int16x4_t t65 = vld1_s16(t65_lanes);
+    const int16_t t69_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][7],
+        taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][7]};
+    int16x4_t t69 = vld1_s16(t69_lanes);
+    uint16x4_t t10 =
+        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x4_t t16 = vld1_u16(((const uint16_t[4]){0, 1, 2, 3}));
-      uint16x4_t mx_3 = vdup_n_u16((uint16_t)(mx_2));
-      int16x4_t t19 = vmla_n_s16(vreinterpret_s16_u16(mx_3), vreinterpret_s16_u16(t16),
-          (int16_t)dx_2);
-      uint16x4_t t20 = vshr_n_u16(vreinterpret_u16_s16(t19), 4);
-      int16x4_t kminus3 = vdup_n_s16((int16_t)(-3));
-      uint16x4_t t22 = vadd_u16(t20, vreinterpret_u16_s16(kminus3));
       const uint16_t near0_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
           0), -3, 3)], ((const uint16_t *)((const uint8_t *)src +
@@ -117,8 +309,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
           3), -3, 3)]};
       uint16x4_t near0 = vld1_u16(near0_lanes);
-      int16x4_t kminus2 = vdup_n_s16((int16_t)(-2));
-      uint16x4_t t25 = vadd_u16(t20, vreinterpret_u16_s16(kminus2));
       const uint16_t near1_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
           0), -2, 4)], ((const uint16_t *)((const uint8_t *)src +
@@ -129,8 +319,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t25),
           3), -2, 4)]};
       uint16x4_t near1 = vld1_u16(near1_lanes);
-      int16x4_t kminus1 = vdup_n_s16((int16_t)(-1));
-      uint16x4_t t28 = vadd_u16(t20, vreinterpret_u16_s16(kminus1));
       const uint16_t near2_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t28),
           0), -1, 5)], ((const uint16_t *)((const uint8_t *)src +
@@ -150,8 +338,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 3), 0, 6)]};
       uint16x4_t near3 = vld1_u16(near3_lanes);
-      uint16x4_t k1 = vdup_n_u16((uint16_t)(1));
-      uint16x4_t t31 = vadd_u16(t20, k1);
       const uint16_t near4_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 0), 1, 7)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -161,8 +347,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t31, 3), 1, 7)]};
       uint16x4_t near4 = vld1_u16(near4_lanes);
-      uint16x4_t k2 = vdup_n_u16((uint16_t)(2));
-      uint16x4_t t34 = vadd_u16(t20, k2);
       const uint16_t near5_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 0), 2, 8)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -172,8 +356,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t34, 3), 2, 8)]};
       uint16x4_t near5 = vld1_u16(near5_lanes);
-      uint16x4_t k3 = vdup_n_u16((uint16_t)(3));
-      uint16x4_t t37 = vadd_u16(t20, k3);
       const uint16_t near6_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 0), 3, 9)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -183,8 +365,6 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t37, 3), 3, 9)]};
       uint16x4_t near6 = vld1_u16(near6_lanes);
-      uint16x4_t k4 = vdup_n_u16((uint16_t)(4));
-      uint16x4_t t40 = vadd_u16(t20, k4);
       const uint16_t near7_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 0), 4, 10)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -194,70 +374,23 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t40, 3), 4, 10)]};
       uint16x4_t near7 = vld1_u16(near7_lanes);
-      uint16x4_t place = vand_u16(vreinterpret_u16_s16(t19), vdup_n_u16(15));
-      uint16x4_t t44 = vdup_n_u16((uint16_t)((filter * 16)));
-      uint16x4_t t45 = vadd_u16(t44, place);
-      const int16_t t46_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][0]};
-      int16x4_t t46 = vld1_s16(t46_lanes);
       int32x4_t t47 = vmull_s16(vreinterpret_s16_u16(near0), t46);
-      const int16_t t48_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][1]};
-      int16x4_t t48 = vld1_s16(t48_lanes);
       int32x4_t t49 = vmull_s16(vreinterpret_s16_u16(near1), t48);
       int32x4_t t50 = vaddq_s32(t47, t49);
-      const int16_t t51_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][2]};
-      int16x4_t t51 = vld1_s16(t51_lanes);
       int32x4_t t52 = vmull_s16(vreinterpret_s16_u16(near2), t51);
       int32x4_t t53 = vaddq_s32(t50, t52);
-      const int16_t t54_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][3]};
-      int16x4_t t54 = vld1_s16(t54_lanes);
-      uint32x4_t t54_2 = vmovl_u16(vreinterpret_u16_s16(t54));
       uint32x4_t near3_2 = vmovl_u16(near3);
       uint32x4_t t56 = vmlaq_u32(vreinterpretq_u32_s32(t53), near3_2, t54_2);
-      const int16_t t57_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][4]};
-      int16x4_t t57 = vld1_s16(t57_lanes);
-      uint32x4_t t57_2 = vmovl_u16(vreinterpret_u16_s16(t57));
       uint32x4_t near4_2 = vmovl_u16(near4);
       uint32x4_t t59 = vmlaq_u32(t56, near4_2, t57_2);
-      const int16_t t61_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][5]};
-      int16x4_t t61 = vld1_s16(t61_lanes);
       int32x4_t t62 = vmull_s16(vreinterpret_s16_u16(near5), t61);
       uint32x4_t t63 = vaddq_u32(t59, vreinterpretq_u32_s32(t62));
-      const int16_t t65_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][6]};
-      int16x4_t t65 = vld1_s16(t65_lanes);
       int32x4_t t66 = vmull_s16(vreinterpret_s16_u16(near6), t65);
       uint32x4_t t67 = vaddq_u32(t63, vreinterpretq_u32_s32(t66));
-      const int16_t t69_lanes[4] = {taps_table[daedalus_clip64(vget_lane_u16(t45, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][7]};
-      int16x4_t t69 = vld1_s16(t69_lanes);
       int32x4_t t70 = vmull_s16(vreinterpret_s16_u16(near7), t69);
       uint32x4_t t71 = vaddq_u32(t67, vreinterpretq_u32_s32(t70));
       int32x4_t t71_sat = vmaxq_s32(vreinterpretq_s32_u32(t71), vdupq_n_s32(0));
       uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t71_sat), 7);
-      uint16x4_t t10 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x4_t t75 = vmin_u16(value_sat, t10);
       vst1_s16(&mid[y][0], vreinterpret_s16_u16(t75));
     }

@@ -81,7 +81,170 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash e685e51cc67ec379
+ * Class bilinear (3 <= filter <= 3), input hash acca32eab7db999b
+ */
+static inline void one_item_vp9_scaled_64__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
+  uint8_t mid[22][64];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 64; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..7, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 8; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t15 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t16 = vaddq_u16(t15, t14);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t18 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
+          (int16_t)dx_2);
+      uint16x8_t t19 = vshrq_n_u16(vreinterpretq_u16_s16(t18), 4);
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t21 = vaddq_u16(t19, k1);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t18), vdupq_n_u16(15));
+      uint16x8_t k48 = vdupq_n_u16((uint16_t)(48));
+      uint16x8_t t26 = vaddq_u16(place, k48);
+      const int16_t t27_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t26, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 7), 0, 63)][3]};
+      int16x8_t t27 = vld1q_s16(t27_lanes);
+      const int16_t t29_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t26, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t26, 7), 0, 63)][4]};
+      int16x8_t t29 = vld1q_s16(t29_lanes);
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        const uint8_t near3_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 0), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 1), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 2), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 3), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 4), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 5), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 6), 0, 126)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 7), 0, 126)]};
+        uint8x8_t near3 = vld1_u8(near3_lanes);
+        const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 0), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 1), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 2), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 3), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 4), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 5), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 6), 1, 127)], src[(y - 3) * src_stride +
+            (int32_t)daedalus_clip64(vgetq_lane_u16(t21, 7), 1, 127)]};
+        uint8x8_t near4 = vld1_u8(near4_lanes);
+        uint16x8_t near3_2 = vmovl_u8(near3);
+        uint16x8_t t28 = vmulq_u16(near3_2, vreinterpretq_u16_s16(t27));
+        uint16x8_t near4_2 = vmovl_u8(near4);
+        uint16x8_t t31 = vmlaq_u16(t28, near4_2, vreinterpretq_u16_s16(t29));
+        uint8x8_t value = vrshrn_n_u16(t31, 7);
+        vst1_u8(&mid[y][8*x], value);
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..63; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      const int x_end = 64;
+      int x = 0;
+      for (; 16 * x + 16 <= x_end; x++) {
+        int32_t my_3 = daedalus_clip(my, 0, 15);
+        int32_t dy_3 = daedalus_clip(dy, 1, 32);
+        int32_t at = my_3 + (y * dy_3);
+        int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+        int32_t t8 = at >> 4;
+        int32_t t15_2 = place_2 + 48;
+        uint8x16_t pixels3 = vld1q_u8(&mid[(t8 + 3)][16*x]);
+        uint16x8_t pixels3_0 = vmovl_u8(vget_low_u8(pixels3));
+        uint16x8_t pixels3_1 = vmovl_high_u8(pixels3);
+        int16x8_t t17_0 = vmulq_n_s16(vreinterpretq_s16_u16(pixels3_0),
+            (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+        int16x8_t t17_1 = vmulq_n_s16(vreinterpretq_s16_u16(pixels3_1),
+            (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+        uint8x16_t pixels4 = vld1q_u8(&mid[(t8 + 4)][16*x]);
+        uint16x8_t pixels4_0 = vmovl_u8(vget_low_u8(pixels4));
+        uint16x8_t pixels4_1 = vmovl_high_u8(pixels4);
+        int16x8_t t20_0 = vmlaq_n_s16(t17_0, vreinterpretq_s16_u16(pixels4_0),
+            (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+        int16x8_t t20_1 = vmlaq_n_s16(t17_1, vreinterpretq_s16_u16(pixels4_1),
+            (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+        int8x16_t value_2 = vrshrnq_n_s16(t20_0, t20_1, 7);
+        vst1q_u8(&dst[y * dst_stride + 16*x], vreinterpretq_u8_s8(value_2));
+        DAEDALUS_READ_LATER(mid);
+      }
+      for (x *= 16; x < x_end; x++) {
+        int32_t my_4 = daedalus_clip(my, 0, 15);
+        int32_t dy_4 = daedalus_clip(dy, 1, 32);
+        int32_t at_2 = my_4 + (y * dy_4);
+        int32_t place_3 = (int32_t)daedalus_wrap(at_2, 4, 0);
+        int32_t t8_2 = at_2 >> 4;
+        int32_t pixels3_2 = mid[(t8_2 + 3)][x];
+        int32_t pixels4_2 = mid[(t8_2 + 4)][x];
+        int32_t t15_3 = place_3 + 48;
+        int32_t value_3 = (((pixels3_2 * taps_table[daedalus_clip(t15_3, 0, 63)][3]) +
+            (pixels4_2 * taps_table[daedalus_clip(t15_3, 0, 63)][4])) + 64) >> 7;
+        int32_t out = daedalus_clip(value_3, 0, 255);
+        dst[y * dst_stride + x] = (uint8_t)out;
+      }
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_64__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_64__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_64__vector_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_64_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_64__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_64__vector_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_64_meta *meta = (const daedalus_vp9_scaled_64_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_64__vector_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 1009b795ba021972
  */
 static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -92,24 +255,112 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
       mid[i][i_2] = 0;
     }
   }
-  /* stage 1 of 2: y = 0..21, x = 0..7, x_in = 0..7; writes mid */
+  /* stage 1 of 2: x = 0..7, y = 0..21, x_in = 0..7; writes mid */
   {
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
-    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      for (int x = 0; x < 8; x++) {
-        int32_t mx_2 = daedalus_clip(mx, 0, 15);
-        int32_t dx_2 = daedalus_clip(dx, 1, 32);
-        uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-        uint16x8_t t15 = vdupq_n_u16((uint16_t)((x * 8)));
-        uint16x8_t t16 = vaddq_u16(t15, t14);
-        uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-        int16x8_t t18 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
-            (int16_t)dx_2);
-        uint16x8_t t19 = vshrq_n_u16(vreinterpretq_u16_s16(t18), 4);
-        int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-        uint16x8_t t21 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus3));
+    for (int x = 0; x < 8; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t14 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t15 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t16 = vaddq_u16(t15, t14);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t18 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
+          (int16_t)dx_2);
+      uint16x8_t t19 = vshrq_n_u16(vreinterpretq_u16_s16(t18), 4);
+      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
+      uint16x8_t t21 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus3));
+      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
+      uint16x8_t t24 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus2));
+      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
+      uint16x8_t t27 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus1));
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t30 = vaddq_u16(t19, k1);
+      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
+      uint16x8_t t33 = vaddq_u16(t19, k2);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t36 = vaddq_u16(t19, k3);
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t39 = vaddq_u16(t19, k4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t18), vdupq_n_u16(15));
+      uint16x8_t t43 = vdupq_n_u16((uint16_t)((filter * 16)));
+      uint16x8_t t44 = vaddq_u16(t43, place);
+      const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][0]};
+      int16x8_t t46 = vld1q_s16(t46_lanes);
+      const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][1]};
+      int16x8_t t48 = vld1q_s16(t48_lanes);
+      const int16_t t50_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][2]};
+      int16x8_t t50 = vld1q_s16(t50_lanes);
+      const int16_t t52_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][3]};
+      int16x8_t t52 = vld1q_s16(t52_lanes);
+      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][4]};
+      int16x8_t t54 = vld1q_s16(t54_lanes);
+      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][5]};
+      int16x8_t t57 = vld1q_s16(t57_lanes);
+      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][6]};
+      int16x8_t t60 = vld1q_s16(t60_lanes);
+      const int16_t t63_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][7]};
+      int16x8_t t63 = vld1q_s16(t63_lanes);
+      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint8_t near0_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 0), -3, 123)],
             src[(y - 3) * src_stride +
@@ -127,8 +378,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 7), -3, 123)]};
         uint8x8_t near0 = vld1_u8(near0_lanes);
-        int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-        uint16x8_t t24 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus2));
         const uint8_t near1_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 0), -2, 124)],
             src[(y - 3) * src_stride +
@@ -146,8 +395,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 7), -2, 124)]};
         uint8x8_t near1 = vld1_u8(near1_lanes);
-        int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-        uint16x8_t t27 = vaddq_u16(t19, vreinterpretq_u16_s16(kminus1));
         const uint8_t near2_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t27), 0), -1, 125)],
             src[(y - 3) * src_stride +
@@ -175,8 +422,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 6), 0, 126)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t19, 7), 0, 126)]};
         uint8x8_t near3 = vld1_u8(near3_lanes);
-        uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-        uint16x8_t t30 = vaddq_u16(t19, k1);
         const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 0), 1, 127)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 1), 1, 127)], src[(y - 3) * src_stride +
@@ -187,8 +432,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 6), 1, 127)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 7), 1, 127)]};
         uint8x8_t near4 = vld1_u8(near4_lanes);
-        uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-        uint16x8_t t33 = vaddq_u16(t19, k2);
         const uint8_t near5_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 0), 2, 128)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 1), 2, 128)], src[(y - 3) * src_stride +
@@ -199,8 +442,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 6), 2, 128)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 7), 2, 128)]};
         uint8x8_t near5 = vld1_u8(near5_lanes);
-        uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-        uint16x8_t t36 = vaddq_u16(t19, k3);
         const uint8_t near6_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 0), 3, 129)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 1), 3, 129)], src[(y - 3) * src_stride +
@@ -211,8 +452,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 6), 3, 129)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 7), 3, 129)]};
         uint8x8_t near6 = vld1_u8(near6_lanes);
-        uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-        uint16x8_t t39 = vaddq_u16(t19, k4);
         const uint8_t near7_lanes[8] = {src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 0), 4, 130)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 1), 4, 130)], src[(y - 3) * src_stride +
@@ -223,82 +462,6 @@ static inline void one_item_vp9_scaled_64__vector_full(uint8_t *dst, ptrdiff_t d
             (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 6), 4, 130)], src[(y - 3) * src_stride +
             (int32_t)daedalus_clip64(vgetq_lane_u16(t39, 7), 4, 130)]};
         uint8x8_t near7 = vld1_u8(near7_lanes);
-        uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t18), vdupq_n_u16(15));
-        uint16x8_t t43 = vdupq_n_u16((uint16_t)((filter * 16)));
-        uint16x8_t t44 = vaddq_u16(t43, place);
-        const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][0], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][0]};
-        int16x8_t t46 = vld1q_s16(t46_lanes);
-        const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][1], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][1]};
-        int16x8_t t48 = vld1q_s16(t48_lanes);
-        const int16_t t50_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][2], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][2]};
-        int16x8_t t50 = vld1q_s16(t50_lanes);
-        const int16_t t52_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][3], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][3]};
-        int16x8_t t52 = vld1q_s16(t52_lanes);
-        const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][4], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][4]};
-        int16x8_t t54 = vld1q_s16(t54_lanes);
-        const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][5], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][5]};
-        int16x8_t t57 = vld1q_s16(t57_lanes);
-        const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][6], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][6]};
-        int16x8_t t60 = vld1q_s16(t60_lanes);
-        const int16_t t63_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t44, 0), 0,
-            63)][7], taps_table[daedalus_clip64(vgetq_lane_u16(t44, 1), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 2), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 3), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 4), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 5), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 6), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t44, 7), 0, 63)][7]};
-        int16x8_t t63 = vld1q_s16(t63_lanes);
-        uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
         uint16x8_t near0_2 = vmovl_u8(near0);
         uint16x8_t t66 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t46));
         uint16x8_t near1_2 = vmovl_u8(near1);

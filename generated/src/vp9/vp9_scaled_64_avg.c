@@ -80,7 +80,97 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash 918a8c7d04077f43
+ * Class bilinear (3 <= filter <= 3), input hash 165d9f1c58b87eea
+ */
+static inline void one_item_vp9_scaled_64_avg__c_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
+  uint8_t mid[22][64];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 64; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..63; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      for (int x = 0; x < 64; x++) {
+        int32_t mx_2 = daedalus_clip(mx, 0, 15);
+        int32_t dx_2 = daedalus_clip(dx, 1, 32);
+        int32_t t15 = mx_2 + (x * dx_2);
+        int32_t t16 = t15 >> 4;
+        int32_t near3 = src[(y - 3) * src_stride + t16];
+        int32_t near4 = src[(y - 3) * src_stride + (t16 + 1)];
+        int32_t place = (int32_t)daedalus_wrap(t15, 4, 0);
+        int32_t t39 = place + 48;
+        int32_t value = (((near3 * taps_table[daedalus_clip(t39, 0, 63)][3]) +
+            (near4 * taps_table[daedalus_clip(t39, 0, 63)][4])) + 64) >> 7;
+        mid[y][x] = (uint8_t)daedalus_clip(value, 0, 255);
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..63; writes dst */
+  {
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
+      for (int x = 0; x < 64; x++) {
+        int32_t my_2 = daedalus_clip(my, 0, 15);
+        int32_t dy_2 = daedalus_clip(dy, 1, 32);
+        int32_t at = my_2 + (y * dy_2);
+        int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+        int32_t t9 = at >> 4;
+        int32_t pixels3 = mid[(t9 + 3)][x];
+        int32_t pixels4 = mid[(t9 + 4)][x];
+        int32_t t31 = place + 48;
+        int32_t value = (((pixels3 * taps_table[daedalus_clip(t31, 0, 63)][3]) +
+            (pixels4 * taps_table[daedalus_clip(t31, 0, 63)][4])) + 64) >> 7;
+        int32_t out = daedalus_clip(value, 0, 255);
+        int32_t t41 = dst[y * dst_stride + x];
+        dst[y * dst_stride + x] = (uint8_t)(((t41 + out) + 1) >> 1);
+      }
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_64_avg__c_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_64_avg__c_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy, rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_64_avg__c_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_64_avg_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_64_avg__c_bilinear(dst, dst_stride, src, src_stride, meta->mx, meta->my,
+        meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_64_avg__c_bilinear(const daedalus_buffer *buffers, const void *all_meta,
+    const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_64_avg_meta *meta = (const daedalus_vp9_scaled_64_avg_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_64_avg__c_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash c826839d0d125384
  */
 static inline void one_item_vp9_scaled_64_avg__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,

@@ -80,7 +80,102 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash 38fc3724bf6fe317
+ * Class bilinear (3 <= filter <= 3), input hash c390470d92841f1f
+ */
+static inline void one_item_vp9_scaled_64_avg_high__c_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows, int32_t bits) {
+  int16_t mid[22][64];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 64; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..63; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      for (int x = 0; x < 64; x++) {
+        int32_t mx_2 = daedalus_clip(mx, 0, 15);
+        int32_t dx_2 = daedalus_clip(dx, 1, 32);
+        int32_t t19 = mx_2 + (x * dx_2);
+        int32_t t20 = t19 >> 4;
+        int32_t near3 = ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[t20];
+        int32_t near4 = ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(t20 +
+            1)];
+        int32_t place = (int32_t)daedalus_wrap(t19, 4, 0);
+        int32_t t43 = place + 48;
+        int32_t value = (((near3 * taps_table[daedalus_clip(t43, 0, 63)][3]) +
+            (near4 * taps_table[daedalus_clip(t43, 0, 63)][4])) + 64) >> 7;
+        mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..63; writes dst */
+  {
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_2, 8); y++) {
+      for (int x = 0; x < 64; x++) {
+        int32_t my_2 = daedalus_clip(my, 0, 15);
+        int32_t dy_2 = daedalus_clip(dy, 1, 32);
+        int32_t at = my_2 + (y * dy_2);
+        int32_t place = (int32_t)daedalus_wrap(at, 4, 0);
+        int32_t t13 = at >> 4;
+        int32_t pixels3 = mid[(t13 + 3)][x];
+        int32_t pixels4 = mid[(t13 + 4)][x];
+        int32_t t35 = place + 48;
+        int32_t value = (((pixels3 * taps_table[daedalus_clip(t35, 0, 63)][3]) +
+            (pixels4 * taps_table[daedalus_clip(t35, 0, 63)][4])) + 64) >> 7;
+        int32_t out = daedalus_min(daedalus_max(value, 0),
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+        int32_t t45 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
+        ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t45 + out) + 1) >> 1);
+      }
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_64_avg_high__c_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_64_avg_high__c_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_64_avg_high__c_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_64_avg_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_64_avg_high__c_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_64_avg_high__c_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_64_avg_high_meta *meta =
+      (const daedalus_vp9_scaled_64_avg_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_64_avg_high__c_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash 66ff0053631b6877
  */
 static inline void one_item_vp9_scaled_64_avg_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,

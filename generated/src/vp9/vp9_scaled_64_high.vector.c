@@ -81,7 +81,176 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash d96718f8561c2fd9
+ * Class bilinear (3 <= filter <= 3), input hash 286faf3186d60bcb
+ */
+static inline void one_item_vp9_scaled_64_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
+    int32_t dx, int32_t dy, int32_t rows, int32_t bits) {
+  int16_t mid[22][64];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 64; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: x = 0..7, y = 0..21, x_in = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    for (int x = 0; x < 8; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t18 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t19 = vaddq_u16(t18, t17);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t22 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t19),
+          (int16_t)dx_2);
+      uint16x8_t t23 = vshrq_n_u16(vreinterpretq_u16_s16(t22), 4);
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t25 = vaddq_u16(t23, k1);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t22), vdupq_n_u16(15));
+      uint16x8_t k48 = vdupq_n_u16((uint16_t)(48));
+      uint16x8_t t30 = vaddq_u16(place, k48);
+      const int16_t t31_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t30, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][3]};
+      int16x8_t t31 = vld1q_s16(t31_lanes);
+      const int16_t t33_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t30, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][4]};
+      int16x8_t t33 = vld1q_s16(t33_lanes);
+      uint16x8_t t10 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+        const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 1), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 2), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 3), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 4), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 5), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 6), 0, 126)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 126)]};
+        uint16x8_t near3 = vld1q_u16(near3_lanes);
+        const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 0), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 1), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 2), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 3), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 4), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 5), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 6), 1, 127)],
+            ((const uint16_t *)((const uint8_t *)src +
+            (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t25, 7), 1, 127)]};
+        uint16x8_t near4 = vld1q_u16(near4_lanes);
+        uint32x4_t t32_0 = vmull_u16(vget_low_u16(near3), vget_low_u16(vreinterpretq_u16_s16(t31)));
+        uint32x4_t t32_1 = vmull_high_u16(near3, vreinterpretq_u16_s16(t31));
+        uint32x4_t t34_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t33)));
+        uint32x4_t t34_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t33));
+        uint32x4_t t35_0 = vaddq_u32(t32_0, t34_0);
+        uint32x4_t t35_1 = vaddq_u32(t32_1, t34_1);
+        uint16x8_t value = vrshrnq_n_u32(t35_0, t35_1, 7);
+        uint16x8_t t39 = vminq_u16(value, t10);
+        vst1q_s16(&mid[y][8*x], vreinterpretq_s16_u16(t39));
+      }
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..7, x_in = 0..7; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      for (int x = 0; x < 8; x++) {
+        int32_t my_3 = daedalus_clip(my, 0, 15);
+        int32_t dy_3 = daedalus_clip(dy, 1, 32);
+        int32_t at = my_3 + (y * dy_3);
+        int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+        int32_t t13 = at >> 4;
+        int32_t t20 = place_2 + 48;
+        int16x8_t pixels3 = vld1q_s16(&mid[(t13 + 3)][8*x]);
+        uint32x4_t pixels3_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3)));
+        uint32x4_t pixels3_1 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3));
+        int32x4_t t22_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_0),
+            (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+        int32x4_t t22_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_1),
+            (int32_t)taps_table[daedalus_clip(t20, 0, 63)][3]);
+        int16x8_t pixels4 = vld1q_s16(&mid[(t13 + 4)][8*x]);
+        uint32x4_t pixels4_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4)));
+        uint32x4_t pixels4_1 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4));
+        int32x4_t t25_0 = vmlaq_n_s32(t22_0, vreinterpretq_s32_u32(pixels4_0),
+            (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+        int32x4_t t25_1 = vmlaq_n_s32(t22_1, vreinterpretq_s32_u32(pixels4_1),
+            (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
+        int16x8_t value_2 = vrshrnq_n_s32(t25_0, t25_1, 7);
+        uint16x8_t t7 =
+            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(value_2), t7);
+        vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8*x], out);
+      }
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_64_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_64_high__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_64_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_64_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_64_high__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_64_high__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_64_high_meta *meta = (const daedalus_vp9_scaled_64_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_64_high__vector_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash f853c1ae78387f87
  */
 static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -92,34 +261,120 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
       mid[i][i_2] = 0;
     }
   }
-  /* stage 1 of 2: y = 0..21, x = 0..7, x_in = 0..7; writes mid */
+  /* stage 1 of 2: x = 0..7, y = 0..21, x_in = 0..7; writes mid */
   {
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
-    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      for (int x = 0; x < 8; x++) {
-        int32_t mx_2 = daedalus_clip(mx, 0, 15);
-        int32_t dx_2 = daedalus_clip(dx, 1, 32);
-        uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-        uint16x8_t t18 = vdupq_n_u16((uint16_t)((x * 8)));
-        uint16x8_t t19 = vaddq_u16(t18, t17);
-        uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-        int16x8_t t22 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t19),
-            (int16_t)dx_2);
-        uint16x8_t t23 = vshrq_n_u16(vreinterpretq_u16_s16(t22), 4);
-        int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-        uint16x8_t t25 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus3));
+    for (int x = 0; x < 8; x++) {
+      int32_t mx_2 = daedalus_clip(mx, 0, 15);
+      int32_t dx_2 = daedalus_clip(dx, 1, 32);
+      uint16x8_t t17 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+      uint16x8_t t18 = vdupq_n_u16((uint16_t)((x * 8)));
+      uint16x8_t t19 = vaddq_u16(t18, t17);
+      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+      int16x8_t t22 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t19),
+          (int16_t)dx_2);
+      uint16x8_t t23 = vshrq_n_u16(vreinterpretq_u16_s16(t22), 4);
+      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
+      uint16x8_t t25 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus3));
+      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
+      uint16x8_t t28 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus2));
+      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
+      uint16x8_t t31 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus1));
+      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+      uint16x8_t t34 = vaddq_u16(t23, k1);
+      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
+      uint16x8_t t37 = vaddq_u16(t23, k2);
+      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+      uint16x8_t t40 = vaddq_u16(t23, k3);
+      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+      uint16x8_t t43 = vaddq_u16(t23, k4);
+      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t22), vdupq_n_u16(15));
+      uint16x8_t t47 = vdupq_n_u16((uint16_t)((filter * 16)));
+      uint16x8_t t48 = vaddq_u16(t47, place);
+      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][0],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][0]};
+      int16x8_t t49 = vld1q_s16(t49_lanes);
+      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][1],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][1]};
+      int16x8_t t51 = vld1q_s16(t51_lanes);
+      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][2],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][2]};
+      int16x8_t t54 = vld1q_s16(t54_lanes);
+      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][3],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][3]};
+      int16x8_t t57 = vld1q_s16(t57_lanes);
+      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][4],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][4]};
+      int16x8_t t60 = vld1q_s16(t60_lanes);
+      const int16_t t64_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][5],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][5]};
+      int16x8_t t64 = vld1q_s16(t64_lanes);
+      const int16_t t68_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][6],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][6]};
+      int16x8_t t68 = vld1q_s16(t68_lanes);
+      const int16_t t72_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][7],
+          taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
+      int16x8_t t72 = vld1q_s16(t72_lanes);
+      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+      uint16x8_t t10 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 123)]};
         uint16x8_t near0 = vld1q_u16(near0_lanes);
-        int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-        uint16x8_t t28 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus2));
         const uint16_t near1_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 0), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 1), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 2), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 3), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 4), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 5), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 6), -2, 124)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 7), -2, 124)]};
         uint16x8_t near1 = vld1q_u16(near1_lanes);
-        int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-        uint16x8_t t31 = vaddq_u16(t23, vreinterpretq_u16_s16(kminus1));
         const uint16_t near2_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 0), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 1), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 2), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 3), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 4), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 5), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 6), -1, 125)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t31), 7), -1, 125)]};
         uint16x8_t near2 = vld1q_u16(near2_lanes);
@@ -140,8 +395,6 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
             ((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 126)]};
         uint16x8_t near3 = vld1q_u16(near3_lanes);
-        uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-        uint16x8_t t34 = vaddq_u16(t23, k1);
         const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 0), 1, 127)],
             ((const uint16_t *)((const uint8_t *)src +
@@ -159,8 +412,6 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
             ((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 7), 1, 127)]};
         uint16x8_t near4 = vld1q_u16(near4_lanes);
-        uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-        uint16x8_t t37 = vaddq_u16(t23, k2);
         const uint16_t near5_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 0), 2, 128)],
             ((const uint16_t *)((const uint8_t *)src +
@@ -178,8 +429,6 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
             ((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 7), 2, 128)]};
         uint16x8_t near5 = vld1q_u16(near5_lanes);
-        uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-        uint16x8_t t40 = vaddq_u16(t23, k3);
         const uint16_t near6_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 0), 3, 129)],
             ((const uint16_t *)((const uint8_t *)src +
@@ -197,8 +446,6 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
             ((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 7), 3, 129)]};
         uint16x8_t near6 = vld1q_u16(near6_lanes);
-        uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-        uint16x8_t t43 = vaddq_u16(t23, k4);
         const uint16_t near7_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 0), 4, 130)],
             ((const uint16_t *)((const uint8_t *)src +
@@ -216,118 +463,40 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
             ((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t43, 7), 4, 130)]};
         uint16x8_t near7 = vld1q_u16(near7_lanes);
-        uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t22), vdupq_n_u16(15));
-        uint16x8_t t47 = vdupq_n_u16((uint16_t)((filter * 16)));
-        uint16x8_t t48 = vaddq_u16(t47, place);
-        const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][0], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][0],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][0]};
-        int16x8_t t49 = vld1q_s16(t49_lanes);
         uint16x8_t t50 = vmulq_u16(near0, vreinterpretq_u16_s16(t49));
-        const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][1], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][1],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][1]};
-        int16x8_t t51 = vld1q_s16(t51_lanes);
         int32x4_t t52_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1)), vget_low_s16(t51));
         int32x4_t t52_1 = vmull_high_s16(vreinterpretq_s16_u16(near1), t51);
         int32x4_t t50_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t50)));
         int32x4_t t50_1 = vmovl_high_s16(vreinterpretq_s16_u16(t50));
         int32x4_t t53_0 = vaddq_s32(t50_0, t52_0);
         int32x4_t t53_1 = vaddq_s32(t50_1, t52_1);
-        const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][2], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][2],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][2]};
-        int16x8_t t54 = vld1q_s16(t54_lanes);
         int32x4_t t55_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near2)), vget_low_s16(t54));
         int32x4_t t55_1 = vmull_high_s16(vreinterpretq_s16_u16(near2), t54);
         int32x4_t t56_0 = vaddq_s32(t53_0, t55_0);
         int32x4_t t56_1 = vaddq_s32(t53_1, t55_1);
-        const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][3], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][3],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][3]};
-        int16x8_t t57 = vld1q_s16(t57_lanes);
         uint32x4_t t58_0 = vmull_u16(vget_low_u16(near3), vget_low_u16(vreinterpretq_u16_s16(t57)));
         uint32x4_t t58_1 = vmull_high_u16(near3, vreinterpretq_u16_s16(t57));
         uint32x4_t t59_0 = vaddq_u32(vreinterpretq_u32_s32(t56_0), t58_0);
         uint32x4_t t59_1 = vaddq_u32(vreinterpretq_u32_s32(t56_1), t58_1);
-        const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][4], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][4],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][4]};
-        int16x8_t t60 = vld1q_s16(t60_lanes);
         uint32x4_t t61_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t60)));
         uint32x4_t t61_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t60));
         uint32x4_t t62_0 = vaddq_u32(t59_0, t61_0);
         uint32x4_t t62_1 = vaddq_u32(t59_1, t61_1);
-        const int16_t t64_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][5], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][5],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][5]};
-        int16x8_t t64 = vld1q_s16(t64_lanes);
         int32x4_t t65_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5)), vget_low_s16(t64));
         int32x4_t t65_1 = vmull_high_s16(vreinterpretq_s16_u16(near5), t64);
         uint32x4_t t66_0 = vaddq_u32(t62_0, vreinterpretq_u32_s32(t65_0));
         uint32x4_t t66_1 = vaddq_u32(t62_1, vreinterpretq_u32_s32(t65_1));
-        const int16_t t68_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][6], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][6],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][6]};
-        int16x8_t t68 = vld1q_s16(t68_lanes);
         int32x4_t t70_0 = vmlal_s16(vreinterpretq_s32_u32(t66_0),
             vget_low_s16(vreinterpretq_s16_u16(near6)), vget_low_s16(t68));
         int32x4_t t70_1 = vmlal_high_s16(vreinterpretq_s32_u32(t66_1),
             vreinterpretq_s16_u16(near6), t68);
-        const int16_t t72_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t48, 0), 0,
-            63)][7], taps_table[daedalus_clip64(vgetq_lane_u16(t48, 1), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 2), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 3), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 4), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 5), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 6), 0, 63)][7],
-            taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
-        int16x8_t t72 = vld1q_s16(t72_lanes);
         uint16x8_t t73 = vmulq_u16(near7, vreinterpretq_u16_s16(t72));
         int32x4_t t73_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t73)));
         int32x4_t t73_1 = vmovl_high_s16(vreinterpretq_s16_u16(t73));
         int32x4_t t74_0 = vaddq_s32(t70_0, t73_0);
         int32x4_t t74_1 = vaddq_s32(t70_1, t73_1);
         int16x8_t value = vrshrnq_n_s32(t74_0, t74_1, 7);
-        uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
         int16x8_t t77 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-        uint16x8_t t10 =
-            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
         uint16x8_t t78 = vminq_u16(vreinterpretq_u16_s16(t77), t10);
         vst1q_s16(&mid[y][8*x], vreinterpretq_s16_u16(t78));
       }

@@ -81,7 +81,147 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash 6139cf16cbef5586
+ * Class bilinear (3 <= filter <= 3), input hash d11e832208a9c08b
+ */
+static inline void one_item_vp9_scaled_8_avg__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows) {
+  uint8_t mid[22][8];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 8; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x8_t t13 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+    uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+    int16x8_t t15 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t13),
+        (int16_t)dx_2);
+    uint16x8_t t16 = vshrq_n_u16(vreinterpretq_u16_s16(t15), 4);
+    uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+    uint16x8_t t18 = vaddq_u16(t16, k1);
+    uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t15), vdupq_n_u16(15));
+    uint16x8_t k48 = vdupq_n_u16((uint16_t)(48));
+    uint16x8_t t23 = vaddq_u16(place, k48);
+    const int16_t t24_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 3), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 4), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 5), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 6), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 63)][3]};
+    int16x8_t t24 = vld1q_s16(t24_lanes);
+    const int16_t t26_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 3), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 4), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 5), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 6), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t23, 7), 0, 63)][4]};
+    int16x8_t t26 = vld1q_s16(t26_lanes);
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      const uint8_t near3_lanes[8] = {src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 0), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 1), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 2), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 3), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 4), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 5), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 6), 0, 14)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 7), 0, 14)]};
+      uint8x8_t near3 = vld1_u8(near3_lanes);
+      const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 0), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 1), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 2), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 3), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 4), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 5), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 6), 1, 15)], src[(y - 3) * src_stride +
+          (int32_t)daedalus_clip64(vgetq_lane_u16(t18, 7), 1, 15)]};
+      uint8x8_t near4 = vld1_u8(near4_lanes);
+      uint16x8_t near4_2 = vmovl_u8(near4);
+      uint16x8_t t27 = vmulq_u16(near4_2, vreinterpretq_u16_s16(t26));
+      uint16x8_t near3_2 = vmovl_u8(near3);
+      uint16x8_t t28 = vmlaq_u16(t27, near3_2, vreinterpretq_u16_s16(t24));
+      uint8x8_t value = vrshrn_n_u16(t28, 7);
+      vst1_u8(&mid[y][0], value);
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..7; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t8 = at >> 4;
+      int32_t t15_2 = place_2 + 48;
+      const ptrdiff_t mid_offset = 8*(ptrdiff_t)(t8 + 3);
+      uint8x8_t pixels3 = vld1_u8(&(&mid[0][0])[mid_offset]);
+      uint16x8_t pixels3_2 = vmovl_u8(pixels3);
+      int16x8_t t17 = vmulq_n_s16(vreinterpretq_s16_u16(pixels3_2),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 8*(ptrdiff_t)(t8 + 4);
+      uint8x8_t pixels4 = vld1_u8(&(&mid[0][0])[mid_offset_2]);
+      uint16x8_t pixels4_2 = vmovl_u8(pixels4);
+      int16x8_t t20 = vmlaq_n_s16(t17, vreinterpretq_s16_u16(pixels4_2),
+          (int16_t)taps_table[daedalus_clip(t15_2, 0, 63)][4]);
+      int8x8_t value_2 = vrshrn_n_s16(t20, 7);
+      uint8x8_t t24_2 = vld1_u8(&dst[y * dst_stride]);
+      uint8x8_t t26_2 = vrhadd_u8(t24_2, vreinterpret_u8_s8(value_2));
+      vst1_u8(&dst[y * dst_stride], t26_2);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_8_avg__vector_bilinear(uint8_t *dst, ptrdiff_t dst_stride,
+    const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows) {
+  (void)filter;
+  one_item_vp9_scaled_8_avg__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_8_avg__vector_bilinear(uint8_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint8_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_8_avg_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_8_avg__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows);
+    dst += dst_step;
+    src += src_step;
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_8_avg__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_8_avg_meta *meta = (const daedalus_vp9_scaled_8_avg_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_8_avg__vector_bilinear((uint8_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint8_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows);
+  }
+}
+
+/*
+ * Class full, input hash 27bb7de7813a4558
  */
 static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,16 +237,104 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x8_t t13 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+    uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+    int16x8_t t15 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t13),
+        (int16_t)dx_2);
+    uint16x8_t t16 = vshrq_n_u16(vreinterpretq_u16_s16(t15), 4);
+    int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
+    uint16x8_t t18 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus3));
+    int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
+    uint16x8_t t21 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus2));
+    int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
+    uint16x8_t t24 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus1));
+    uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+    uint16x8_t t27 = vaddq_u16(t16, k1);
+    uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
+    uint16x8_t t30 = vaddq_u16(t16, k2);
+    uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+    uint16x8_t t33 = vaddq_u16(t16, k3);
+    uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+    uint16x8_t t36 = vaddq_u16(t16, k4);
+    uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t15), vdupq_n_u16(15));
+    uint16x8_t t40 = vdupq_n_u16((uint16_t)((filter * 16)));
+    uint16x8_t t41 = vaddq_u16(t40, place);
+    const int16_t t43_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][0]};
+    int16x8_t t43 = vld1q_s16(t43_lanes);
+    const int16_t t45_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][1]};
+    int16x8_t t45 = vld1q_s16(t45_lanes);
+    const int16_t t47_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][2]};
+    int16x8_t t47 = vld1q_s16(t47_lanes);
+    const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][3]};
+    int16x8_t t49 = vld1q_s16(t49_lanes);
+    const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][4]};
+    int16x8_t t51 = vld1q_s16(t51_lanes);
+    const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][5]};
+    int16x8_t t54 = vld1q_s16(t54_lanes);
+    const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][6]};
+    int16x8_t t57 = vld1q_s16(t57_lanes);
+    const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][7]};
+    int16x8_t t60 = vld1q_s16(t60_lanes);
+    uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x8_t t13 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-      int16x8_t t15 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t13),
-          (int16_t)dx_2);
-      uint16x8_t t16 = vshrq_n_u16(vreinterpretq_u16_s16(t15), 4);
-      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-      uint16x8_t t18 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus3));
       const uint8_t near0_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18), 0), -3, 11)],
           src[(y - 3) * src_stride +
@@ -124,8 +352,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t18), 7), -3, 11)]};
       uint8x8_t near0 = vld1_u8(near0_lanes);
-      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-      uint16x8_t t21 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus2));
       const uint8_t near1_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 0), -2, 12)],
           src[(y - 3) * src_stride +
@@ -143,8 +369,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t21), 7), -2, 12)]};
       uint8x8_t near1 = vld1_u8(near1_lanes);
-      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-      uint16x8_t t24 = vaddq_u16(t16, vreinterpretq_u16_s16(kminus1));
       const uint8_t near2_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t24), 0), -1, 13)],
           src[(y - 3) * src_stride +
@@ -172,8 +396,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 6), 0, 14)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t16, 7), 0, 14)]};
       uint8x8_t near3 = vld1_u8(near3_lanes);
-      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-      uint16x8_t t27 = vaddq_u16(t16, k1);
       const uint8_t near4_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t27, 0), 1, 15)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t27, 1), 1, 15)], src[(y - 3) * src_stride +
@@ -184,8 +406,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vgetq_lane_u16(t27, 6), 1, 15)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t27, 7), 1, 15)]};
       uint8x8_t near4 = vld1_u8(near4_lanes);
-      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-      uint16x8_t t30 = vaddq_u16(t16, k2);
       const uint8_t near5_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 0), 2, 16)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 1), 2, 16)], src[(y - 3) * src_stride +
@@ -196,8 +416,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 6), 2, 16)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t30, 7), 2, 16)]};
       uint8x8_t near5 = vld1_u8(near5_lanes);
-      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-      uint16x8_t t33 = vaddq_u16(t16, k3);
       const uint8_t near6_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 0), 3, 17)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 1), 3, 17)], src[(y - 3) * src_stride +
@@ -208,8 +426,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 6), 3, 17)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t33, 7), 3, 17)]};
       uint8x8_t near6 = vld1_u8(near6_lanes);
-      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-      uint16x8_t t36 = vaddq_u16(t16, k4);
       const uint8_t near7_lanes[8] = {src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 0), 4, 18)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 1), 4, 18)], src[(y - 3) * src_stride +
@@ -220,82 +436,6 @@ static inline void one_item_vp9_scaled_8_avg__vector_full(uint8_t *dst, ptrdiff_
           (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 6), 4, 18)], src[(y - 3) * src_stride +
           (int32_t)daedalus_clip64(vgetq_lane_u16(t36, 7), 4, 18)]};
       uint8x8_t near7 = vld1_u8(near7_lanes);
-      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t15), vdupq_n_u16(15));
-      uint16x8_t t40 = vdupq_n_u16((uint16_t)((filter * 16)));
-      uint16x8_t t41 = vaddq_u16(t40, place);
-      const int16_t t43_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][0]};
-      int16x8_t t43 = vld1q_s16(t43_lanes);
-      const int16_t t45_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][1]};
-      int16x8_t t45 = vld1q_s16(t45_lanes);
-      const int16_t t47_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][2]};
-      int16x8_t t47 = vld1q_s16(t47_lanes);
-      const int16_t t49_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][3]};
-      int16x8_t t49 = vld1q_s16(t49_lanes);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][4]};
-      int16x8_t t51 = vld1q_s16(t51_lanes);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][5]};
-      int16x8_t t54 = vld1q_s16(t54_lanes);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][6]};
-      int16x8_t t57 = vld1q_s16(t57_lanes);
-      const int16_t t60_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t41, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t41, 7), 0, 63)][7]};
-      int16x8_t t60 = vld1q_s16(t60_lanes);
-      uint16x8_t k13770 = vdupq_n_u16((uint16_t)(13770));
       uint16x8_t near0_2 = vmovl_u8(near0);
       uint16x8_t t63 = vmlaq_u16(k13770, near0_2, vreinterpretq_u16_s16(t43));
       uint16x8_t near1_2 = vmovl_u8(near1);

@@ -81,7 +81,175 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class full, input hash 594214c4e2b64cc7
+ * Class bilinear (3 <= filter <= 3), input hash 014920e50544ab32
+ */
+static inline void one_item_vp9_scaled_8_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
+    int32_t rows, int32_t bits) {
+  int16_t mid[22][8];
+  for (int i = 0; i < 22; i++) {
+    for (int i_2 = 0; i_2 < 8; i_2++) {
+      mid[i][i_2] = 0;
+    }
+  }
+  /* stage 1 of 2: y = 0..21, x = 0..7; writes mid */
+  {
+    int32_t my_2 = daedalus_clip(my, 0, 15);
+    int32_t dy_2 = daedalus_clip(dy, 1, 32);
+    int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x8_t t16 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+    uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+    int16x8_t t19 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
+        (int16_t)dx_2);
+    uint16x8_t t20 = vshrq_n_u16(vreinterpretq_u16_s16(t19), 4);
+    uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+    uint16x8_t t22 = vaddq_u16(t20, k1);
+    uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t19), vdupq_n_u16(15));
+    uint16x8_t k48 = vdupq_n_u16((uint16_t)(48));
+    uint16x8_t t27 = vaddq_u16(place, k48);
+    const int16_t t28_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t27, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 3), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 4), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 5), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 6), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 7), 0, 63)][3]};
+    int16x8_t t28 = vld1q_s16(t28_lanes);
+    const int16_t t30_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t27, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 3), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 4), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 5), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 6), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t27, 7), 0, 63)][4]};
+    int16x8_t t30 = vld1q_s16(t30_lanes);
+    uint32x4_t t28_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t28)));
+    uint32x4_t t28_1 = vmovl_high_u16(vreinterpretq_u16_s16(t28));
+    uint16x8_t t10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
+      const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 0), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 1), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 2), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 3), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 4), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 5), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 6), 0, 14)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 7), 0, 14)]};
+      uint16x8_t near3 = vld1q_u16(near3_lanes);
+      const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 0), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 1), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 2), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 3), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 4), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 5), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 6), 1, 15)],
+          ((const uint16_t *)((const uint8_t *)src +
+          (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t22, 7), 1, 15)]};
+      uint16x8_t near4 = vld1q_u16(near4_lanes);
+      uint32x4_t t31_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t30)));
+      uint32x4_t t31_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t30));
+      uint32x4_t near3_0 = vmovl_u16(vget_low_u16(near3));
+      uint32x4_t near3_1 = vmovl_high_u16(near3);
+      uint32x4_t t32_0 = vmlaq_u32(t31_0, near3_0, t28_0);
+      uint32x4_t t32_1 = vmlaq_u32(t31_1, near3_1, t28_1);
+      uint16x8_t value = vrshrnq_n_u32(t32_0, t32_1, 7);
+      uint16x8_t t36 = vminq_u16(value, t10);
+      vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t36));
+    }
+  }
+  /* stage 2 of 2: y = 0..7, x = 0..7; writes dst */
+  {
+    int32_t rows_3 = daedalus_clip(rows, 1, 8);
+    for (int y = 0; y < daedalus_min(rows_3, 8); y++) {
+      int32_t my_3 = daedalus_clip(my, 0, 15);
+      int32_t dy_3 = daedalus_clip(dy, 1, 32);
+      int32_t at = my_3 + (y * dy_3);
+      int32_t place_2 = (int32_t)daedalus_wrap(at, 4, 0);
+      int32_t t13 = at >> 4;
+      int32_t t20_2 = place_2 + 48;
+      const ptrdiff_t mid_offset = 8*(ptrdiff_t)(t13 + 3);
+      int16x8_t pixels3 = vld1q_s16(&(&mid[0][0])[mid_offset]);
+      uint32x4_t pixels3_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels3)));
+      uint32x4_t pixels3_1 = vmovl_high_u16(vreinterpretq_u16_s16(pixels3));
+      int32x4_t t22_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_0),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][3]);
+      int32x4_t t22_1 = vmulq_n_s32(vreinterpretq_s32_u32(pixels3_1),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][3]);
+      const ptrdiff_t mid_offset_2 = 8*(ptrdiff_t)(t13 + 4);
+      int16x8_t pixels4 = vld1q_s16(&(&mid[0][0])[mid_offset_2]);
+      uint32x4_t pixels4_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(pixels4)));
+      uint32x4_t pixels4_1 = vmovl_high_u16(vreinterpretq_u16_s16(pixels4));
+      int32x4_t t25_0 = vmlaq_n_s32(t22_0, vreinterpretq_s32_u32(pixels4_0),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
+      int32x4_t t25_1 = vmlaq_n_s32(t22_1, vreinterpretq_s32_u32(pixels4_1),
+          (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
+      int16x8_t value_2 = vrshrnq_n_s32(t25_0, t25_1, 7);
+      uint16x8_t t7 =
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(value_2), t7);
+      vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
+      DAEDALUS_READ_LATER(mid);
+    }
+  }
+}
+
+void daedalus_item_vp9_scaled_8_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
+    const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
+    int32_t dy, int32_t rows, int32_t bits) {
+  (void)filter;
+  one_item_vp9_scaled_8_high__vector_bilinear(dst, dst_stride, src, src_stride, mx, my, dx, dy,
+      rows, bits);
+}
+
+DAEDALUS_FLATTEN void daedalus_items_vp9_scaled_8_high__vector_bilinear(uint16_t *dst,
+    ptrdiff_t dst_stride, ptrdiff_t dst_step, const uint16_t *src, ptrdiff_t src_stride,
+    ptrdiff_t src_step, size_t n_blocks, const daedalus_vp9_scaled_8_high_meta *meta,
+    size_t meta_step) {
+  for (size_t n_left = n_blocks; n_left > 0; n_left--) {
+    one_item_vp9_scaled_8_high__vector_bilinear(dst, dst_stride, src, src_stride, meta->mx,
+        meta->my, meta->dx, meta->dy, meta->rows, meta->bits);
+    dst = (uint16_t *)((uint8_t *)dst + dst_step);
+    src = (const uint16_t *)((const uint8_t *)src + src_step);
+    meta += meta_step;
+  }
+}
+
+void daedalus_vp9_scaled_8_high__vector_bilinear(const daedalus_buffer *buffers,
+    const void *all_meta, const uint32_t *items, size_t n_items) {
+  const daedalus_vp9_scaled_8_high_meta *meta = (const daedalus_vp9_scaled_8_high_meta *)all_meta;
+  size_t j = 0;
+  for (; n_items - j >= 1; j += 1) {
+    const uint32_t item = items[j];
+    one_item_vp9_scaled_8_high__vector_bilinear((uint16_t *)((uint8_t *)buffers[0].data +
+        meta[item].dst_off), buffers[0].stride,
+        (const uint16_t *)((const uint8_t *)buffers[1].data + meta[item].src_off),
+        buffers[1].stride, meta[item].mx, meta[item].my, meta[item].dx, meta[item].dy,
+        meta[item].rows, meta[item].bits);
+  }
+}
+
+/*
+ * Class full, input hash 0db2cf6212c92f04
  */
 static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -97,26 +265,112 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
     int32_t my_2 = daedalus_clip(my, 0, 15);
     int32_t dy_2 = daedalus_clip(dy, 1, 32);
     int32_t rows_2 = daedalus_clip(rows, 1, 8);
+    int32_t mx_2 = daedalus_clip(mx, 0, 15);
+    int32_t dx_2 = daedalus_clip(dx, 1, 32);
+    uint16x8_t t16 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
+    uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
+    int16x8_t t19 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
+        (int16_t)dx_2);
+    uint16x8_t t20 = vshrq_n_u16(vreinterpretq_u16_s16(t19), 4);
+    int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
+    uint16x8_t t22 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus3));
+    int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
+    uint16x8_t t25 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus2));
+    int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
+    uint16x8_t t28 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus1));
+    uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
+    uint16x8_t t31 = vaddq_u16(t20, k1);
+    uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
+    uint16x8_t t34 = vaddq_u16(t20, k2);
+    uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
+    uint16x8_t t37 = vaddq_u16(t20, k3);
+    uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
+    uint16x8_t t40 = vaddq_u16(t20, k4);
+    uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t19), vdupq_n_u16(15));
+    uint16x8_t t44 = vdupq_n_u16((uint16_t)((filter * 16)));
+    uint16x8_t t45 = vaddq_u16(t44, place);
+    const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][0],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][0]};
+    int16x8_t t46 = vld1q_s16(t46_lanes);
+    const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][1],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][1]};
+    int16x8_t t48 = vld1q_s16(t48_lanes);
+    const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][2],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][2]};
+    int16x8_t t51 = vld1q_s16(t51_lanes);
+    const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][3],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][3]};
+    int16x8_t t54 = vld1q_s16(t54_lanes);
+    const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][4],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][4]};
+    int16x8_t t57 = vld1q_s16(t57_lanes);
+    const int16_t t61_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][5],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][5]};
+    int16x8_t t61 = vld1q_s16(t61_lanes);
+    const int16_t t65_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][6],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][6]};
+    int16x8_t t65 = vld1q_s16(t65_lanes);
+    const int16_t t69_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][7],
+        taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][7]};
+    int16x8_t t69 = vld1q_s16(t69_lanes);
+    uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
+    uint16x8_t t10 =
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
-      int32_t mx_2 = daedalus_clip(mx, 0, 15);
-      int32_t dx_2 = daedalus_clip(dx, 1, 32);
-      uint16x8_t t16 = vld1q_u16(((const uint16_t[8]){0, 1, 2, 3, 4, 5, 6, 7}));
-      uint16x8_t mx_3 = vdupq_n_u16((uint16_t)(mx_2));
-      int16x8_t t19 = vmlaq_n_s16(vreinterpretq_s16_u16(mx_3), vreinterpretq_s16_u16(t16),
-          (int16_t)dx_2);
-      uint16x8_t t20 = vshrq_n_u16(vreinterpretq_u16_s16(t19), 4);
-      int16x8_t kminus3 = vdupq_n_s16((int16_t)(-3));
-      uint16x8_t t22 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus3));
       const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 0), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 1), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 2), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 3), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 4), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 5), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 6), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 7), -3, 11)]};
       uint16x8_t near0 = vld1q_u16(near0_lanes);
-      int16x8_t kminus2 = vdupq_n_s16((int16_t)(-2));
-      uint16x8_t t25 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus2));
       const uint16_t near1_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -2, 12)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -2, 12)]};
       uint16x8_t near1 = vld1q_u16(near1_lanes);
-      int16x8_t kminus1 = vdupq_n_s16((int16_t)(-1));
-      uint16x8_t t28 = vaddq_u16(t20, vreinterpretq_u16_s16(kminus1));
       const uint16_t near2_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 0), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 1), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 2), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 3), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 4), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 5), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 6), -1, 13)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t28), 7), -1, 13)]};
       uint16x8_t near2 = vld1q_u16(near2_lanes);
@@ -137,8 +391,6 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 7), 0, 14)]};
       uint16x8_t near3 = vld1q_u16(near3_lanes);
-      uint16x8_t k1 = vdupq_n_u16((uint16_t)(1));
-      uint16x8_t t31 = vaddq_u16(t20, k1);
       const uint16_t near4_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31, 0), 1, 15)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -156,8 +408,6 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t31, 7), 1, 15)]};
       uint16x8_t near4 = vld1q_u16(near4_lanes);
-      uint16x8_t k2 = vdupq_n_u16((uint16_t)(2));
-      uint16x8_t t34 = vaddq_u16(t20, k2);
       const uint16_t near5_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 0), 2, 16)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -175,8 +425,6 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t34, 7), 2, 16)]};
       uint16x8_t near5 = vld1q_u16(near5_lanes);
-      uint16x8_t k3 = vdupq_n_u16((uint16_t)(3));
-      uint16x8_t t37 = vaddq_u16(t20, k3);
       const uint16_t near6_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 0), 3, 17)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -194,8 +442,6 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t37, 7), 3, 17)]};
       uint16x8_t near6 = vld1q_u16(near6_lanes);
-      uint16x8_t k4 = vdupq_n_u16((uint16_t)(4));
-      uint16x8_t t40 = vaddq_u16(t20, k4);
       const uint16_t near7_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 0), 4, 18)],
           ((const uint16_t *)((const uint8_t *)src +
@@ -213,117 +459,39 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
           ((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t40, 7), 4, 18)]};
       uint16x8_t near7 = vld1q_u16(near7_lanes);
-      uint16x8_t place = vandq_u16(vreinterpretq_u16_s16(t19), vdupq_n_u16(15));
-      uint16x8_t t44 = vdupq_n_u16((uint16_t)((filter * 16)));
-      uint16x8_t t45 = vaddq_u16(t44, place);
-      const int16_t t46_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][0],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][0]};
-      int16x8_t t46 = vld1q_s16(t46_lanes);
       uint16x8_t t47 = vmulq_u16(near0, vreinterpretq_u16_s16(t46));
-      const int16_t t48_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][1],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][1]};
-      int16x8_t t48 = vld1q_s16(t48_lanes);
       int32x4_t t49_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near1)), vget_low_s16(t48));
       int32x4_t t49_1 = vmull_high_s16(vreinterpretq_s16_u16(near1), t48);
       int32x4_t t47_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t47)));
       int32x4_t t47_1 = vmovl_high_s16(vreinterpretq_s16_u16(t47));
       int32x4_t t50_0 = vaddq_s32(t47_0, t49_0);
       int32x4_t t50_1 = vaddq_s32(t47_1, t49_1);
-      const int16_t t51_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][2],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][2]};
-      int16x8_t t51 = vld1q_s16(t51_lanes);
       int32x4_t t53_0 = vmlal_s16(t50_0, vget_low_s16(vreinterpretq_s16_u16(near2)),
           vget_low_s16(t51));
       int32x4_t t53_1 = vmlal_high_s16(t50_1, vreinterpretq_s16_u16(near2), t51);
-      const int16_t t54_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][3],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][3]};
-      int16x8_t t54 = vld1q_s16(t54_lanes);
       uint32x4_t t55_0 = vmull_u16(vget_low_u16(near3), vget_low_u16(vreinterpretq_u16_s16(t54)));
       uint32x4_t t55_1 = vmull_high_u16(near3, vreinterpretq_u16_s16(t54));
       uint32x4_t t56_0 = vaddq_u32(vreinterpretq_u32_s32(t53_0), t55_0);
       uint32x4_t t56_1 = vaddq_u32(vreinterpretq_u32_s32(t53_1), t55_1);
-      const int16_t t57_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][4],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][4]};
-      int16x8_t t57 = vld1q_s16(t57_lanes);
       uint32x4_t t58_0 = vmull_u16(vget_low_u16(near4), vget_low_u16(vreinterpretq_u16_s16(t57)));
       uint32x4_t t58_1 = vmull_high_u16(near4, vreinterpretq_u16_s16(t57));
       uint32x4_t t59_0 = vaddq_u32(t56_0, t58_0);
       uint32x4_t t59_1 = vaddq_u32(t56_1, t58_1);
-      const int16_t t61_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][5],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][5]};
-      int16x8_t t61 = vld1q_s16(t61_lanes);
       int32x4_t t62_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near5)), vget_low_s16(t61));
       int32x4_t t62_1 = vmull_high_s16(vreinterpretq_s16_u16(near5), t61);
       uint32x4_t t63_0 = vaddq_u32(t59_0, vreinterpretq_u32_s32(t62_0));
       uint32x4_t t63_1 = vaddq_u32(t59_1, vreinterpretq_u32_s32(t62_1));
-      const int16_t t65_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][6],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][6]};
-      int16x8_t t65 = vld1q_s16(t65_lanes);
       int32x4_t t66_0 = vmull_s16(vget_low_s16(vreinterpretq_s16_u16(near6)), vget_low_s16(t65));
       int32x4_t t66_1 = vmull_high_s16(vreinterpretq_s16_u16(near6), t65);
       uint32x4_t t67_0 = vaddq_u32(t63_0, vreinterpretq_u32_s32(t66_0));
       uint32x4_t t67_1 = vaddq_u32(t63_1, vreinterpretq_u32_s32(t66_1));
-      const int16_t t69_lanes[8] = {taps_table[daedalus_clip64(vgetq_lane_u16(t45, 0), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 1), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 2), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 3), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 4), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 5), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 6), 0, 63)][7],
-          taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][7]};
-      int16x8_t t69 = vld1q_s16(t69_lanes);
       uint16x8_t t70 = vmulq_u16(near7, vreinterpretq_u16_s16(t69));
       int32x4_t t70_0 = vmovl_s16(vget_low_s16(vreinterpretq_s16_u16(t70)));
       int32x4_t t70_1 = vmovl_high_s16(vreinterpretq_s16_u16(t70));
       uint32x4_t t71_0 = vaddq_u32(t67_0, vreinterpretq_u32_s32(t70_0));
       uint32x4_t t71_1 = vaddq_u32(t67_1, vreinterpretq_u32_s32(t70_1));
       uint16x8_t value = vrshrnq_n_u32(t71_0, t71_1, 7);
-      uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t74 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
       uint16x8_t t75 = vminq_u16(vreinterpretq_u16_s16(t74), t10);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t75));
     }
