@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from daedalus.generator.base.errors import UserError
-from daedalus.generator.devices.vulkan import GpuDevice, Program, Skip
+from daedalus.generator.devices.vulkan import PATIENT, GpuDevice, Program, Skip
 from daedalus.v3d import tools
 
 SIMULATED, NATIVE = "drm-simulated", "drm"
@@ -27,7 +27,7 @@ def environment(simulated: bool) -> dict[str, str]:
     The simulator takes longer than the time by which the runtime tells that a job was reset.
     """
     route = {"DAEDALUS_QPU_ROUTE": "drm"}
-    slow = {"DAEDALUS_DRM_RESET_MS": "0", "DAEDALUS_QPU_TIMEOUT_MS": "600000"}
+    slow = {"DAEDALUS_DRM_RESET_MS": "0", **PATIENT}
     return {**route, **slow} if simulated else route
 
 

@@ -30,6 +30,10 @@ DEFAULT = (*FETCHED, *MADE)  # what `check` takes where it is not told
 Program = Callable[[str], Path]  # builds a program for an architecture of native.py
 
 
+# Simulated jobs take longer than the time after which the runtime calls a GPU hanging.
+PATIENT = {"DAEDALUS_QPU_TIMEOUT_MS": "600000"}
+
+
 @dataclass(frozen=True)
 class GpuDevice:
     """A way to run a program that uses the runtime.
@@ -143,7 +147,11 @@ def _v3dv(name: str, program: Program) -> GpuDevice | Skip:
         return Skip(name, "Debian's v3dv is not fetched: ./daedalus setup --v3dv")
     words, environment = tools.on_device([str(program(arch))])
     return GpuDevice(
-        name, arch, tuple(words[:-1]), {**environment, **environment_of("v3d")}, simulated=True
+        name,
+        arch,
+        tuple(words[:-1]),
+        {**environment, **environment_of("v3d"), **PATIENT},
+        simulated=True,
     )
 
 
