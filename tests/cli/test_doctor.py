@@ -37,7 +37,7 @@ def test_what_is_absent_is_told_with_the_command_that_gets_it() -> None:
     there = found()
     absent = {n: f["mend"] for n, f in there.items() if f["kind"] != "package" and not f["found"]}
     fetched = "ffmpeg amd64, ffmpeg arm64, dav1d source, simde all, v3dv arm64, lavapipe amd64"
-    fetched += ", ffmpeg-source source, sshd amd64, python amd64"
+    fetched += ", natural-video all, ffmpeg-source source, sshd amd64, python amd64"
     names = f"{fetched}, vulkan-tools amd64, vulkan-tools arm64, mesa source, v3dv amd64"
     assert absent.keys() == set(names.split(", "))
     assert absent["v3dv arm64"].startswith("./daedalus setup --v3dv")

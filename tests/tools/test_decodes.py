@@ -165,7 +165,7 @@ def one_damaged(place: Path, ours: str, kept: str, *more: str) -> damage.Damaged
     and by all but those that are kept; what else ours does."""
     stock = program(place, "stock", {"*--portable*": "P", "*": "A"})
     mine = program(place, "ours", {"*--keep*": kept, "*": ours}, *more)
-    return damage._one(stock, mine, place / "clip.ivf", "clip")
+    return damage._one(stock, mine, place / "clip.ivf", "clip", "itxfm_add")
 
 
 @pytest.mark.parametrize(

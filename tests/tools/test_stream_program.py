@@ -65,7 +65,7 @@ def _run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
         (("--threads", "2x"), "--threads takes a number of threads: 2x"),
         (("--bare", "--keep", "cm"), "no field of the tables with functions of ours: cm"),
         (("--ours", "--bare"), "--ours and --bare are two ways"),
-        (("--keep", "mc"), "--keep is for --bare: mc"),
+        (("--keep", "mc"), "--keep is for --ours and --bare: mc"),
     ],
 )
 def test_options_without_effect_are_refused(
