@@ -23,7 +23,7 @@ from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
 from daedalus.generator.host import fetch, native
 
-_DEEP_FRAMES = 30  # of clips of more than 8 bits a sample
+_DEEP_FRAMES = 30  # of clips of more than 8 bits a sample; vpxenc changes sizes later than that
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,7 @@ def _of_depths(clip: dict[str, Any]) -> Iterator[dict[str, Any]]:
         more = ["-pix_fmt", f"yuv420p{bits}le", "-frames:v", str(_DEEP_FRAMES)]
         deep = {**clip, "name": f"{clip['name']}-{bits}", "encode": [*clip["encode"], *more]}
         if "vpxenc" in clip:
-            deep["vpxenc"] = [*clip["vpxenc"], f"--limit={_DEEP_FRAMES}", f"--bit-depth={bits}",
-                              "--profile=2"]  # fmt: skip
+            deep["vpxenc"] = [*clip["vpxenc"], f"--bit-depth={bits}", "--profile=2"]
         yield deep
 
 

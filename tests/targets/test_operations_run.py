@@ -181,9 +181,11 @@ def drawn(case: Case, rng: np.random.Generator) -> list[np.ndarray]:
     found = []
     for w in case.vectors:
         half, top = 1 << (w - 1), (1 << w) - 1
-        corners = [0, 1, 2, half - 1, half, half + 1, top - 1, top, top >> (w // 2)]
+        ends = [0, 1, 2, half - 1, half, half + 1, top - 1, top, top >> (w // 2)]
+        corners = np.array(ends, np.uint64)
         shape = (ROUNDS, case.lanes)
-        noise = rng.integers(0, top + 1, shape) >> rng.integers(0, w, shape)
+        noise = rng.integers(0, top, shape, np.uint64, endpoint=True)
+        noise >>= rng.integers(0, w, shape, np.uint64)
         found.append(np.where(rng.random(shape) < 0.5, rng.choice(corners, shape), noise))
     return found
 
@@ -210,9 +212,9 @@ def expected(case: Case, operands: list[np.ndarray]) -> np.ndarray:
             for a, w, s in zip(args, widths, signs, strict=False)
         )
         got = np.asarray(case.op.meaning(case.width, lanes, case.imm)) % (1 << case.width)
-        found.add(got.astype(np.int64).tobytes())
+        found.add(got.astype(np.uint64).tobytes())
     assert len(found) == 1, f"{case}: it depends on the sign it is read with"
-    return np.frombuffer(found.pop(), np.int64).reshape(ROUNDS, case.lanes)
+    return np.frombuffer(found.pop(), np.uint64).reshape(ROUNDS, case.lanes)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ def test_operations_compute_what_the_table_says(
         raw = np.frombuffer(done.stdout, np.uint8, ROUNDS * size, at).reshape(ROUNDS, size)
         at += ROUNDS * size
         got = np.ascontiguousarray(raw).view(f"<u{case.width // 8}")[:, : case.lanes]
-        wrong = got.astype(np.int64) != expected(case, operands)
+        wrong = got.astype(np.uint64) != expected(case, operands)
         if wrong.any():
             k, lane = np.argwhere(wrong)[0]
             shown = [int(o[k, lane]) for o in operands]

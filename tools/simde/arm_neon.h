@@ -33,4 +33,12 @@
 #undef vqrdmulhq_laneq_s16
 #define vqrdmulhq_laneq_s16(a, v, lane) vqrdmulhq_n_s16((a), vgetq_lane_s16((v), (lane)))
 
+/* SIMDe 0.8.2 saturates -2^31 * n where n is 2^31 - 1, though that fits. */
+#undef vqdmulh_laneq_s32
+#define vqdmulh_laneq_s32(a, v, lane) vqshrn_n_s64(vmull_laneq_s32((a), (v), (lane)), 31)
+#undef vqdmulhq_laneq_s32
+#define vqdmulhq_laneq_s32(a, v, lane)                          \
+  vcombine_s32(vqdmulh_laneq_s32(vget_low_s32(a), (v), (lane)), \
+               vqdmulh_laneq_s32(vget_high_s32(a), (v), (lane)))
+
 #endif /* DAEDALUS_TOOLS_SIMDE_ARM_NEON_H */
