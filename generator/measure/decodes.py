@@ -33,6 +33,9 @@ from daedalus.generator.verify import stream
 
 FILE = "tools/count/clips.toml"
 WAYS = {"ours": ("--bare",), "theirs": ()}
+# What ld puts on the way from a function to itself or to the C library's: stubs, and instructions
+# moved out of the way of an erratum of Cortex-A53.
+_LINKERS = r"\.plt$|e843419@"
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,8 @@ class Families:
 
     def kind(self, symbol: str) -> int:
         """What tools/count/sums.c calls it."""
-        return 1 if self.of(symbol) else 2 if re.search(self._neutral, symbol) else 0
+        neutral = re.search(self._neutral, symbol) or re.match(_LINKERS, symbol)
+        return 1 if self.of(symbol) else 2 if neutral else 0
 
     def _find(self, symbol: str) -> str:
         if (ours := self.kernel(symbol)) is not None:
@@ -161,11 +165,12 @@ def _plugin() -> Path:
 
 
 def _functions(program: Path) -> list[tuple[int, str]]:
-    """Where functions begin, in rising order."""
-    lines = run([_nm(), "-n", "--defined-only", program], what=f"reading {program}").splitlines()
-    split = (line.split() for line in lines)
-    at = {int(w[0], 16): w[2] for w in split if len(w) == 3 and w[1] in "tTwW" and w[2][0] != "$"}
-    return sorted(at.items())
+    """Where functions begin, in rising order; sections as well, as .plt has no names in it."""
+    words = [_nm(), "-a", "-n", "--defined-only", program]
+    split = (line.split() for line in run(words, what=f"reading {program}").splitlines())
+    found = [(int(w[0], 16), w[2]) for w in split if len(w) == 3 and w[1] in "tTwW"]
+    sections = {at: name for at, name in found if name[0] == "."}
+    return sorted((sections | {at: name for at, name in found if name[0] not in ".$"}).items())
 
 
 @dataclass(frozen=True)

@@ -86,26 +86,40 @@ def test_calls_of_both_sides_are_modelled_by_their_cases() -> None:
 
 
 PROGRAM = """
+#include <string.h>
 static volatile int sink;
+static char bytes[64];
 __attribute__((noinline)) void inner(int n) { while (n--) sink++; }
 __attribute__((noinline)) void outer(int n) { inner(n); sink++; inner(n); sink++; }
-int main(void) { for (int i = 0; i < 3; i++) outer(5); outer(9); inner(5); return 0; }
+__attribute__((noinline)) void clears(int n) { memset(bytes, n, n); sink++; memset(bytes, 0, n); }
+int main(void) {
+  for (int i = 0; i < 3; i++) outer(5);
+  outer(9); inner(5); clears(40); clears(40);
+  return 0;
+}
 """
 
 
-def test_calls_are_counted_with_what_they_call(tmp_path: Path) -> None:
+def test_calls_are_counted_with_what_they_call(tmp_path: Path, families: decodes.Families) -> None:
     source, program = tmp_path / "p.c", tmp_path / "p"
     source.write_text(PROGRAM)
     native.compile_program("aarch64", program, [source])
     functions = decodes._functions(program)
-    kinds = {"inner": 1, "outer": 1}
-    counts, calls = decodes._executed(program, functions, lambda s: kinds.get(s, 0), ())
+    asked = ("inner", "outer", "clears")
+    counts, calls = decodes._executed(
+        program, functions, lambda s: 1 if s in asked else families.kind(s), ()
+    )
     by_name = {name: n for (_, name), n in zip(functions, counts, strict=True)}
     ways = {(c.symbol, c.times): c.executed for c in calls}
-    assert set(ways) == {("outer", 3), ("outer", 1), ("inner", 1)}
-    whole = 3 * ways["outer", 3] + ways["outer", 1] + ways["inner", 1]
-    assert whole == by_name["inner"] + by_name["outer"]
-    assert by_name["main"] > 0 and sum(counts) > whole
+    assert set(ways) == {("outer", 3), ("outer", 1), ("inner", 1), ("clears", 2)}
+    whole = 3 * ways["outer", 3] + ways["outer", 1] + ways["inner", 1] + 2 * ways["clears", 2]
+    assert whole == sum(by_name[name] for name in asked)
+    assert by_name["main"] > 0 and by_name[".plt"] > 0 and sum(counts) > whole
+
+
+def test_what_the_linker_puts_in_between_ends_no_call(families: decodes.Families) -> None:
+    assert [families.kind(s) for s in (".plt", "e843419@0012_000000c4_32004")] == [2, 2]
+    assert [families.kind(s) for s in (".text", "e843419")] == [0, 0]
 
 
 def packets(data: bytes) -> list[bytes]:

@@ -12,8 +12,9 @@
  * `out` gets a number for each function: instructions executed in it.  Behind these it gets three
  * for each way in which functions of kind ASKED were called from others: the function that was
  * called, the instructions until it was left, those of functions ASKED that it called included, and
- * how many calls executed as many.  Functions of kind NEUTRAL, as memset(), neither end a call nor
- * count in one.  Of one thread alone: several would lose counts.
+ * how many calls executed as many.  Functions of kind NEUTRAL, as memset() and the linker's stub on
+ * the way to it, neither end a call nor count in one.  Of one thread alone: several would lose
+ * counts.
  */
 #define _POSIX_C_SOURCE 200809L /* strdup() */
 
