@@ -138,13 +138,7 @@ def _print(compiler: count.Compiler, counts: list[count.Count]) -> None:
 
 def _failures(c: count.Count) -> list[str]:
     """What is wrong with a count, in words."""
-    case = c.work.case
-    where = f"{c.work.function}, {case.name}: "
-    found = []
-    if c.difference:
-        found.append(f"{where}other pixels than {case.theirs}: {c.difference}")
-    if c.changed:
-        found.append(f"{where}{c.executed} executed, {case.anchor} recorded in {case.file}")
-    if c.above:
-        found.append(f"{where}{c.executed} executed, more than {case.bar} x {c.theirs}")
-    return found
+    if not c.above:
+        return c.wrong
+    where = f"{c.work.function}, {c.work.case.name}"
+    return [*c.wrong, f"{where}: {c.executed} executed, more than {c.work.case.bar} x {c.theirs}"]

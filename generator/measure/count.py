@@ -95,6 +95,16 @@ class Count:
         anchor = self.work.case.anchor
         return self.work.whose == "theirs" and anchor is not None and self.executed != anchor
 
+    @property
+    def wrong(self) -> list[str]:
+        """Why the comparison is none of the same work, in words."""
+        case, where, found = self.work.case, f"{self.work.function}, {self.work.case.name}: ", []
+        if self.difference:
+            found.append(f"{where}other pixels than {case.theirs}: {self.difference}")
+        if self.changed:
+            found.append(f"{where}{self.executed} executed, {case.anchor} recorded in {case.file}")
+        return found
+
 
 @dataclass(frozen=True)
 class Compiler:

@@ -166,7 +166,7 @@ def _plugin() -> Path:
 
 def _functions(program: Path) -> list[tuple[int, str]]:
     """Where functions begin, in rising order; sections as well, as .plt has no names in it."""
-    words = [_nm(), "-a", "-n", "--defined-only", program]
+    words: list[str | Path] = [_nm(), "-a", "-n", "--defined-only", program]
     split = (line.split() for line in run(words, what=f"reading {program}").splitlines())
     found = [(int(w[0], 16), w[2]) for w in split if len(w) == 3 and w[1] in "tTwW"]
     sections = {at: name for at, name in found if name[0] == "."}

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from daedalus.codecs.clips import Clip
-from daedalus.generator.base.errors import UserError
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.host import native
-from daedalus.generator.measure import decodes
+from daedalus.generator.measure import count, decodes, trace
+from daedalus.generator.measure.count_cases import Case, Work
 from daedalus.generator.measure.neon import decoding
+from daedalus.generator.measure.neon.llvm import Llvm
 from daedalus.generator.verify import damage, timed
 
 
@@ -20,6 +22,7 @@ def families() -> decodes.Families:
     return decodes.Families(decoder)
 
 
+NO_LLVM = Llvm("", "", "", "")
 KERNELS = ("vp9_mc_8hv", "vp9_mc_8hv_avg", "vp9_lpf4_v")
 
 
@@ -83,6 +86,44 @@ def test_calls_of_both_sides_are_modelled_by_their_cases() -> None:
     assert ours.cycles("vp9_idct4", "transforms", 20) == 10
     assert ours.cycles("vp9_idct16", "transforms", 40) == 30  # without a case: the family's rate
     assert ours.cycles("vp9_mc_8h", "motion compensation", 40) is None
+
+
+@pytest.mark.parametrize(
+    ("whose", "executed", "pixels", "said"),
+    [
+        ("entry", 9, b"b", "ours, work: other pixels than theirs: row -16, column -16: 98 and 97"),
+        ("theirs", 11, b"a", "theirs, work: 11 executed, 10 recorded in tools/count/cases.toml"),
+    ],
+)
+def test_cycles_of_cases_that_are_wrong_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    families: decodes.Families,
+    whose: str,
+    executed: int,
+    pixels: bytes,
+    said: str,
+) -> None:
+    case = Case("vp9_idct4", "ffmpeg", "", "theirs", "work", 1.0, {}, entry="ours", anchor=10)
+    by_hand = _traced(Work(case, "theirs", "theirs"), executed if whose == "theirs" else 10, b"a")
+    mine = _traced(Work(case, "ours", "entry"), 9, pixels)
+    counted = [count.Count(mine, by_hand), count.Count(by_hand, by_hand)]
+    made_by = count.Compiler("some compiler 1.0", "-O2")
+    monkeypatch.setattr(count, "count_all", lambda kernels, *, clang: (made_by, counted))
+    with pytest.raises(UserError, match=f"^{said}$") as refused:
+        decoding.models(NO_LLVM, families, {"vp9_idct4"}, clang=False)
+    assert refused.value.exit_code == EXIT_FAILED
+
+
+def _traced(work: Work, executed: int, pixels: bytes) -> count.Traced:
+    return count.Traced(work, (trace.Call((0,) * executed, (0,) * executed),), pixels)
+
+
+def test_without_a_case_of_what_was_called_nothing_is_counted(
+    monkeypatch: pytest.MonkeyPatch, families: decodes.Families
+) -> None:
+    monkeypatch.delattr(count, "count_all")
+    found = decoding.models(NO_LLVM, families, {"av1_sgr8"}, clang=False)
+    assert found.ours.cycles("av1_sgr8", "", 40) is None
 
 
 PROGRAM = """

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.signatures import read_signature
@@ -97,13 +98,17 @@ def called(families: Families, found: Iterable[Decoded]) -> set[str]:
 
 def models(llvm: Llvm, families: Families, kernels: Collection[str], *, clang: bool) -> Models:
     """Models the cases of these kernels: our entries, and their functions."""
-    measured = {c.kernel for c in count_cases.chosen(())}
-    compiler, counted = count.count_all(tuple(sorted(measured & set(kernels))), clang=clang)
+    ours, theirs = Model(), Model()
+    measured = sorted({c.kernel for c in count_cases.cases()} & set(kernels))
+    if not measured:  # of none named, all would be counted
+        return Models(families, ours, theirs, _theirs(kernels))
+    compiler, counted = count.count_all(tuple(measured), clang=clang)
     wanted = [c for c in counted if c.work.whose in ("entry", "theirs")]
+    if wrong := [text for c in wanted for text in c.wrong]:
+        raise UserError("\n".join(wrong), "cycles of these calls say nothing", EXIT_FAILED)
     say(f"modelling {len(wanted)} traces, compiled by {compiler.version}")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         modelled = pool.map(lambda c: quick(llvm, c.traced.calls), wanted)
-    ours, theirs = Model(), Model()
     for c, figures in zip(wanted, modelled, strict=True):
         model = ours if c.work.whose == "entry" else theirs
         kernel = c.work.case.kernel
