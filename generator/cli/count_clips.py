@@ -46,15 +46,22 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
                 (d.clip.name, d.way): {_WHOLE: d.whole, **d.by_family(families)} for d in found
             }
     columns = [_WHOLE, *families.names]
+    shares = _shares(figures, mixes)
     if as_json:
         rows = [
             {"clip": clip, "way": way, **{c: own.get(c, 0) for c in columns}}
             for (clip, way), own in figures.items()
         ]
-        print(json.dumps({"decodes": rows}, indent=2))
+        barred = [
+            {"clips": m.clips, "ratio": round(s, 3), "bar": m.d3, "above_bar": s > m.d3}
+            for m, s in shares
+        ]
+        print(json.dumps({"decodes": rows, "mixes": barred}, indent=2))
     else:
         _print(figures, columns, "cycles, modelled," if cycles else "instructions")
-    fail(_above(figures, mixes) if cycles else _more(found))
+        for mix, share in shares:
+            print(_said(mix, share))
+    fail([_said(m, s) for m, s in shares if s > m.d3] if cycles else _more(found))
 
 
 def _with_sum(cycles: Mapping[str, int]) -> Mapping[str, int]:
@@ -77,17 +84,19 @@ def _more(found: Sequence[Decoded]) -> list[str]:
     return lines
 
 
-def _above(figures: Figures, mixes: Sequence[decodes.Mix]) -> list[str]:
-    """Mixes, of those of which all clips are there, that take more than their bars allow."""
-    lines = []
+def _shares(figures: Figures, mixes: Sequence[decodes.Mix]) -> list[tuple[decodes.Mix, float]]:
+    """What mixes take of theirs, of those of which all clips are there."""
+    found = []
     for mix in mixes:
         if all((c, way) in figures for c in mix.clips for way in WAYS):
             ours, theirs = (sum(figures[c, way][_WHOLE] for c in mix.clips) for way in WAYS)
-            said = f"{', '.join(mix.clips)} ({mix.why}): {ours / theirs:.3f} of theirs in cycles"
-            print(f"{said}, the bar is {mix.d3}")
-            if ours > mix.d3 * theirs:
-                lines.append(f"{said}, the bar is {mix.d3}")
-    return lines
+            found.append((mix, ours / theirs))
+    return found
+
+
+def _said(mix: decodes.Mix, share: float) -> str:
+    clips = ", ".join(mix.clips)
+    return f"{clips} ({mix.why}): {share:.3f} of theirs in cycles, the bar is {mix.d3}"
 
 
 def _print(figures: Figures, columns: Sequence[str], unit: str) -> None:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`count --clips`: which clips are decoded, what is printed, and what fails; nothing is decoded."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from daedalus.codecs import clips
+from daedalus.codecs.clips import Clip
+from daedalus.generator.cli import count as verb
+from daedalus.generator.measure import decodes
+from daedalus.generator.measure.decodes import Decoded, Mix
+from daedalus.generator.measure.neon import decoding, llvm
+
+FAMILY = "transforms"
+TOOK = {"ours": 90, "theirs": 100}  # of each clip, instructions as well as cycles
+
+
+class Families:
+    """Of one family."""
+
+    names = (FAMILY,)
+
+    def of(self, symbol: str) -> str:
+        """Its name."""
+        return FAMILY
+
+
+@pytest.fixture(autouse=True)
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two mixes of three clips; returns the names of the clips that were decoded."""
+    names: list[str] = []
+
+    def executed(
+        decoder: object, families: decodes.Families, wanted: list[Clip], *, clang: bool
+    ) -> list[Decoded]:
+        names.extend(c.name for c in wanted)
+        return [Decoded(c, w, TOOK[w], {"f": TOOK[w]}, []) for c in wanted for w in decodes.WAYS]
+
+    known = SimpleNamespace(name="vp9", clips=[{"name": n} for n in ("odd", "pan", "intra")])
+    mixes = [Mix(("odd", "pan"), 0.95, "moving"), Mix(("pan", "intra"), 0.85, "lossless, still")]
+    modelled = SimpleNamespace(of=lambda d: Counter({FAMILY: d.whole}))
+    monkeypatch.setattr(decodes, "decoders", lambda: [known])
+    monkeypatch.setattr("daedalus.generator.cli.count_clips.Families", lambda decoder: Families())
+    monkeypatch.setattr(decodes, "mixes", lambda: mixes)
+    monkeypatch.setattr(decodes, "decodes", executed)
+    monkeypatch.setattr(clips, "make_clip", lambda decoder, c: Clip(c["name"], Path("clip.ivf")))
+    monkeypatch.setattr(llvm, "find", lambda: None)
+    monkeypatch.setattr(decoding, "called", lambda families, found: set())
+    monkeypatch.setattr(decoding, "models", lambda *words, clang: modelled)
+    return names
+
+
+def _invoke(*words: str) -> Result:
+    return CliRunner().invoke(verb.command, ["--clips", *words], catch_exceptions=False)
+
+
+def _data(result: Result) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+MISSED = "pan, intra (lossless, still): 0.900 of theirs in cycles, the bar is 0.85"
+
+
+def test_json_of_cycles_is_json_alone_and_has_the_mixes() -> None:
+    result = _invoke("--cycles", "--json")
+    assert _data(result)["mixes"] == [
+        {"clips": ["odd", "pan"], "ratio": 0.9, "bar": 0.95, "above_bar": False},
+        {"clips": ["pan", "intra"], "ratio": 0.9, "bar": 0.85, "above_bar": True},
+    ]
+    assert result.exit_code == 1
+
+
+def test_mixes_stand_below_the_table() -> None:
+    result = _invoke("--cycles")
+    odd = "odd, pan (moving): 0.900 of theirs in cycles, the bar is 0.95"
+    assert result.stdout.splitlines()[-2:] == [odd, MISSED]
+    assert result.exit_code == 1
+
+
+def test_a_mix_that_is_not_all_there_has_no_bar() -> None:
+    assert _data(_invoke("--cycles", "--json", "odd"))["mixes"] == []
