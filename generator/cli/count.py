@@ -50,7 +50,8 @@ def command(
     when it executes more than the case's bar.
 
     With --clips, KERNELS are names of clips (docs/neon-model.md). Exit code 1 when a decode
-    executes more with our functions than tools/count/clips.toml allows.
+    executes more with our functions than with theirs; with --cycles, when clips take more than
+    their bar in tools/count/clips.toml.
     """
     modes.check(context, MODES)
     if clips:

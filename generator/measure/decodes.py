@@ -191,12 +191,6 @@ def mixes() -> list[Mix]:
     return [Mix(tuple(m["clips"]), float(m["d3"]), m["why"]) for m in _read()["mix"]]
 
 
-def bars() -> dict[str, float]:
-    """By clip, what our functions may make a decode execute of what theirs do, where it is not
-    1."""
-    return {name: float(b["most"]) for b in _read().get("bar", []) for name in b["clips"]}
-
-
 def decoders() -> list[clips.Decoder]:
     """Those that the file speaks of."""
     named = {d["name"] for d in _read()["decoder"]}

@@ -86,3 +86,14 @@ def test_mixes_stand_below_the_table() -> None:
 
 def test_a_mix_that_is_not_all_there_has_no_bar() -> None:
     assert _data(_invoke("--cycles", "--json", "odd"))["mixes"] == []
+
+
+@pytest.mark.parametrize(("ours", "code"), [(100, 0), (101, 1)])
+def test_a_clip_that_executes_more_with_ours_fails(
+    monkeypatch: pytest.MonkeyPatch, ours: int, code: int
+) -> None:
+    monkeypatch.setitem(TOOK, "ours", ours)
+    result = _invoke("pan")
+    assert result.exit_code == code
+    said = "pan: 101 instructions with our functions, 100 without: 1.010"
+    assert (said in result.stderr) == (code == 1)
