@@ -10,17 +10,18 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from daedalus.codecs.vp9 import header as vp9_header
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.outputs import write_output
 from daedalus.generator.base.paths import build_dir, repo_root
 from daedalus.generator.base.process import run
 from daedalus.generator.base.progress import say
+from daedalus.generator.devices.vulkan import Skip
 from daedalus.generator.host import fetch, native
 
 _DEEP_FRAMES = 30  # of clips of more than 8 bits a sample; vpxenc changes sizes later than that
@@ -104,6 +105,30 @@ def _ffmpeg(arguments: list[str], what: str, cwd: Path) -> str:
     )
 
 
+class NoPackage(UserError):
+    """A clip cannot be encoded, as the package that it is encoded of is not here."""
+
+
+def make_clips(decoder: Decoder, wanted: Iterable[dict[str, Any]]) -> tuple[list[Clip], list[Skip]]:
+    """Encodes clips; says which it left out, as their packages are not here."""
+    made, skips = [], []
+    for clip in wanted:
+        try:
+            made.append(make_clip(decoder, clip))
+        except NoPackage as e:
+            skips.append(Skip(f"{decoder.name}, {clip['name']}", e.message))
+    return made, skips
+
+
+def _package(name: str) -> Path:
+    try:
+        return fetch.ensure(name, "all")
+    except UserError as e:
+        if e.exit_code != EXIT_MISSING:
+            raise
+        raise NoPackage(e.message, e.hint, EXIT_MISSING) from None
+
+
 def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
     """Encodes a clip unless the same commands and ffmpeg made it before."""
     command = [*clip["input"], *decoder.common, *clip["encode"], "-f", decoder.container]
@@ -120,7 +145,7 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
         place.mkdir(parents=True, exist_ok=True)
         what = f"encoding the {decoder.name} clip {clip['name']}"
         say(what)
-        words = {"package": fetch.ensure(clip["package"], "all")} if "package" in clip else {}
+        words = {"package": _package(clip["package"])} if "package" in clip else {}
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
             made = Path(temporary, "clip")
             if other:

@@ -9,6 +9,7 @@ from daedalus.generator.base.console import fail, tell
 from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.progress import progress
 from daedalus.generator.base.tables import print_table
+from daedalus.generator.devices.vulkan import Skip
 from daedalus.generator.measure import decodes
 from daedalus.generator.measure.count_cases import FILE as COUNTED
 from daedalus.generator.measure.decodes import WAYS, Decoded, Families
@@ -29,7 +30,11 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
                 raise UserError(f"there is no clip {name}", f"one of {', '.join(sorted(known))}")
         mixes = decodes.mixes() if cycles else []
         usual = [n for m in mixes for n in m.clips] if cycles else list(known)
-        wanted = [clips.make_clip(decoder, known[n]) for n in names or usual]
+        skips: list[Skip] = []
+        if names:  # what is asked for by name is not left out
+            wanted = [clips.make_clip(decoder, known[n]) for n in names]
+        else:
+            wanted, skips = clips.make_clips(decoder, [known[n] for n in usual])
         found = decodes.decodes(decoder, families, wanted, clang=clang)
         if cycles:
             kernels = decoding.called(families, found)
@@ -45,6 +50,8 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
             figures = {
                 (d.clip.name, d.way): {_WHOLE: d.whole, **d.by_family(families)} for d in found
             }
+    for s in skips:
+        tell(f"skipped: {s.name}: {s.reason}" + ("; no mix with it has its bar" if cycles else ""))
     columns = [_WHOLE, *families.names]
     shares = _shares(figures, mixes)
     if as_json:
@@ -56,7 +63,8 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
             {"clips": m.clips, "ratio": round(s, 3), "bar": m.d3, "above_bar": s > m.d3}
             for m, s in shares
         ]
-        print(json.dumps({"decodes": rows, "mixes": barred}, indent=2))
+        left_out = [vars(s) for s in skips]
+        print(json.dumps({"decodes": rows, "mixes": barred, "skipped": left_out}, indent=2))
     else:
         _print(figures, columns, "cycles, modelled," if cycles else "instructions")
         for mix, share in shares:

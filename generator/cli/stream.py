@@ -17,7 +17,7 @@ from daedalus.generator.base.tables import print_table
 from daedalus.generator.cli import modes
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
-from daedalus.generator.devices.vulkan import DEFAULT, find
+from daedalus.generator.devices.vulkan import DEFAULT, Skip, find
 from daedalus.generator.verify import damage, stream, stream_glue, stream_qpu
 from daedalus.generator.verify import timed as timed_decodes
 from daedalus.generator.verify.check_runs import compared_today
@@ -140,6 +140,7 @@ def command(
         print(json.dumps(_as_json(report, idle), indent=2))
     else:
         _print(report)
+    _tell(report.skips)
     if idle:
         tell(
             f"{len(idle)} functions not exercised, as tools/stream does not put them into a"
@@ -164,7 +165,8 @@ def _run(
         )  # fmt: skip
     report = stream.Report()
     for decoder in clips.decoders():
-        made = [clips.make_clip(decoder, c) for c in decoder.clips]
+        made, skips = clips.make_clips(decoder, decoder.clips)
+        report.skips += skips
         report.add(
             stream.check(
                 decoder,
@@ -180,18 +182,27 @@ def _run(
     return report
 
 
-def _whole() -> list[tuple[clips.Decoder, list[clips.Clip]]]:
-    """The decoders whose tables are all ours, with their clips."""
-    return [
-        (d, [clips.make_clip(d, c) for c in d.clips])
-        for d in clips.decoders()
-        if stream_glue.is_whole(d)
-    ]
+def _tell(skips: Sequence[Skip]) -> None:
+    for s in skips:
+        tell(f"skipped: {s.name}: {s.reason}")
+
+
+def _whole() -> tuple[list[tuple[clips.Decoder, list[clips.Clip]]], list[Skip]]:
+    """The decoders whose tables are all ours, with their clips; and the clips left out."""
+    found, left_out = [], []
+    for decoder in clips.decoders():
+        if stream_glue.is_whole(decoder):
+            made, skips = clips.make_clips(decoder, decoder.clips)
+            found.append((decoder, made))
+            left_out += skips
+    return found, left_out
 
 
 def _timed(rounds: int, as_json: bool) -> None:
     with progress(quiet=as_json):
-        times = [(d.name, timed_decodes.measure(d, made, rounds)) for d, made in _whole()]
+        whole, skips = _whole()
+        times = [(d.name, timed_decodes.measure(d, made, rounds)) for d, made in whole]
+    _tell(skips)
     shares = {name: timed_decodes.share(rows) for name, rows in times}
     if as_json:
         found = [
@@ -199,7 +210,8 @@ def _timed(rounds: int, as_json: bool) -> None:
             for name, rows in times
             for r in rows
         ]
-        print(json.dumps({"ms": found, "shares": shares}, indent=2))
+        left_out = [vars(s) for s in skips]
+        print(json.dumps({"ms": found, "shares": shares, "skipped": left_out}, indent=2))
         return
     print_table(
         ("codec", "clip", *timed_decodes.WAYS, "counts"),
@@ -217,12 +229,15 @@ def _timed(rounds: int, as_json: bool) -> None:
 def _damaged(count: int, seed: int, as_json: bool) -> None:
     with progress(quiet=as_json):
         found = damage.Damaged()
-        for decoder, made in _whole():
+        whole, skips = _whole()
+        for decoder, made in whole:
             found.add(damage.check(decoder, made, count, seed))
+    _tell(skips)
     frames = {kind: found.frames[kind] for kind in ("portable", "assembly", "neither")}
     if as_json:
         print(json.dumps({"clips": found.clips, "refused": found.refused, **frames,
-                          "failures": found.failures}, indent=2))  # fmt: skip
+                          "failures": found.failures,
+                          "skipped": [vars(s) for s in skips]}, indent=2))  # fmt: skip
     else:
         print_table(("clips", "packets refused", "frames as portable C's", "as the assembly's",
                      "as neither's, by coefficients out of range"),
@@ -232,21 +247,19 @@ def _damaged(count: int, seed: int, as_json: bool) -> None:
 
 def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bool) -> None:
     with progress(quiet=as_json):
-        devices, skips = find(names, partial(program, loads=True))
+        devices, absent = find(names, partial(program, loads=True))
         if file is not None:
             decoder, clip = clips.import_clip(file)
             work = [(decoder, clip)]
         else:
             work = [(d, clips.make_clip(d, c)) for d in clips.decoders() for c in d.small]
-        report = stream.Report()
+        report = stream.Report(skips=absent)
         for device in devices:
             for decoder, clip in work:
                 say(f"decoding {decoder.name}, {clip.name}, on {device.name}")
                 report.add(stream_qpu.check(decoder, clip, device, frames))
     if as_json:
-        data = {**_as_json(report, []), "skipped": [vars(s) for s in skips],
-                "by_cpu": report.by_cpu}  # fmt: skip
-        print(json.dumps(data, indent=2))
+        print(json.dumps({**_as_json(report, []), "by_cpu": report.by_cpu}, indent=2))
     else:
         print_table(
             ("codec", "clip", "device", "frames", "identical", "calls", "dispatches"),
@@ -258,8 +271,7 @@ def _on_qpu(file: Path | None, names: list[str], frames: int | None, as_json: bo
                 for o in report.outcomes
             ],
         )
-    for s in skips:
-        tell(f"skipped: {s.name}: {s.reason}")
+    _tell(report.skips)
     if report.by_cpu:
         calls = ", ".join(f"{kernel} ({n} calls)" for kernel, n in sorted(report.by_cpu.items()))
         tell(f"done by the CPU, as there is no variant for GPUs: {calls}")
@@ -288,6 +300,7 @@ def _as_json(report: stream.Report, idle: list[str]) -> dict[str, Any]:
         "faults": [vars(f) for f in report.faults],
         "not_exercised": idle,
         "failures": report.failures,
+        "skipped": [vars(s) for s in report.skips],
     }
 
 

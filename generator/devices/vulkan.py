@@ -70,7 +70,7 @@ class GpuDevice:
 
 @dataclass(frozen=True)
 class Skip:
-    """A device that is not here."""
+    """A device, or what else is asked for, that is not here."""
 
     name: str
     reason: str

@@ -21,7 +21,7 @@ from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
 from daedalus.generator.compile.manifest import manifest
-from daedalus.generator.devices.vulkan import GpuDevice
+from daedalus.generator.devices.vulkan import GpuDevice, Skip
 from daedalus.generator.host import native
 from daedalus.generator.verify import stream_glue
 
@@ -93,12 +93,14 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     by_cpu: dict[str, int] = field(default_factory=dict)  # GPUs: calls of kernels without a variant
+    skips: list[Skip] = field(default_factory=list)
 
     def add(self, other: "Report") -> None:
         """Takes in what another report says."""
         self.outcomes += other.outcomes
         self.faults += other.faults
         self.failures += other.failures
+        self.skips += other.skips
         for kernel, calls in other.by_cpu.items():
             self.by_cpu[kernel] = self.by_cpu.get(kernel, 0) + calls
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from daedalus.codecs import clips
 from daedalus.codecs.clips import Clip
+from daedalus.generator.base.errors import EXIT_MISSING, UserError
 from daedalus.generator.cli import count as verb
 from daedalus.generator.measure import decodes
 from daedalus.generator.measure.decodes import Decoded, Mix
@@ -63,6 +64,24 @@ def _invoke(*words: str) -> Result:
 def _data(result: Result) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(result.stdout)
     return found
+
+
+def test_a_clip_without_its_package_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch, decoded: list[str]
+) -> None:
+    def make(decoder: object, clip: dict[str, Any]) -> Clip:
+        if clip["name"] == "odd":
+            raise clips.NoPackage("no video", "", EXIT_MISSING)
+        return Clip(clip["name"], Path("clip.ivf"))
+
+    monkeypatch.setattr(clips, "make_clip", make)
+    result = _invoke("--json")
+    assert _data(result)["skipped"] == [{"name": "vp9, odd", "reason": "no video"}]
+    assert "skipped: vp9, odd: no video" in result.stderr
+    assert decoded == ["pan", "intra"] and result.exit_code == 0
+    assert [m["clips"] for m in _data(_invoke("--json", "--cycles"))["mixes"]] == [["pan", "intra"]]
+    with pytest.raises(UserError, match="no video"):
+        _invoke("odd")
 
 
 MISSED = "pan, intra (lossless, still): 0.900 of theirs in cycles, the bar is 0.85"

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the stream verb makes of calls that were counted, and of files it is given."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from daedalus.codecs import clips
-from daedalus.generator.base.errors import EXIT_USAGE, UserError
+from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, EXIT_USAGE, UserError
+from daedalus.generator.cli import stream as verb
 from daedalus.generator.compile.registry import load
+from daedalus.generator.devices.vulkan import Skip
 from daedalus.generator.measure import trace
-from daedalus.generator.verify import stream
+from daedalus.generator.verify import damage, stream, timed
 
 
 def _outcome(name: str, eob_1: int, eob_12: int, file: Path | None = None) -> stream.Outcome:
@@ -161,6 +165,43 @@ def test_eight_bits_a_sample_are_taken(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(clips, "_look_into", lambda path, able, found=found: found)
         decoder, clip = clips.import_clip(path)
         assert (decoder.name, clip.reorder, clip.file.suffix) == ("h264", 2, ".h264")
+
+
+CITY = {"name": "city", "package": "natural-video", "input": ["-i", "{package}/a"], "encode": []}
+
+
+@pytest.mark.parametrize("code", [EXIT_MISSING, EXIT_FAILED])
+def test_a_clip_is_left_out_where_its_package_is_not_here(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ensure(name: str, architecture: str) -> Path:
+        raise UserError(f"{name} is not fetched", "fetch it", code)
+
+    monkeypatch.setattr(clips, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(
+        clips, "_ffmpeg", lambda arguments, what, cwd: (cwd / arguments[-1]).write_bytes(b"y")
+    )
+    monkeypatch.setattr(clips.fetch, "ensure", ensure)
+    decoder = replace(_outcome("a", 1, 1).decoder, common=())
+    wanted = [CITY, {"name": "odd", "input": [], "encode": []}]
+    if code == EXIT_FAILED:  # what came is not what was asked for
+        with pytest.raises(UserError, match="natural-video is not fetched"):
+            clips.make_clips(decoder, wanted)
+        return
+    made, skips = clips.make_clips(decoder, wanted)
+    assert [c.name for c in made] == ["odd"]
+    assert skips == [Skip("vp9, city", "natural-video is not fetched")]
+
+
+@pytest.mark.parametrize("way", ["--timed", "--damaged"])
+def test_what_is_left_out_is_said(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip = Skip("vp9, city", "no video")
+    monkeypatch.setattr(clips, "make_clips", lambda decoder, wanted: ([], [skip]))
+    monkeypatch.setattr(timed, "measure", lambda *words: [])
+    monkeypatch.setattr(damage, "check", lambda *words: damage.Damaged())
+    result = CliRunner().invoke(verb.command, [way, "1", "--json"], catch_exceptions=False)
+    assert json.loads(result.stdout)["skipped"] == [vars(skip)]
+    assert "skipped: vp9, city: no video" in result.stderr
 
 
 def test_a_silent_tracing_plugin_is_an_error(
