@@ -29,6 +29,7 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
             if name not in known:
                 raise UserError(f"there is no clip {name}", f"one of {', '.join(sorted(known))}")
         mixes = decodes.mixes() if cycles else []
+        modeller = llvm.find() if cycles else None  # asked for ahead of the work
         usual = [n for m in mixes for n in m.clips] if cycles else list(known)
         skips: list[Skip] = []
         if names:  # what is asked for by name is not left out
@@ -36,9 +37,9 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
         else:
             wanted, skips = clips.make_clips(decoder, [known[n] for n in usual])
         found = decodes.decodes(decoder, families, wanted, clang=clang)
-        if cycles:
+        if modeller is not None:
             kernels = decoding.called(families, found)
-            models = decoding.models(llvm.find(), families, kernels, clang=clang)
+            models = decoding.models(modeller, families, kernels, clang=clang)
             figures: Figures = {(d.clip.name, d.way): _with_sum(models.of(d)) for d in found}
             unknown = sorted({d.clip.name for d in found if models.of(d)[""]})
             if unknown:

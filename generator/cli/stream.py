@@ -18,6 +18,7 @@ from daedalus.generator.cli import modes
 from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, Skip, find
+from daedalus.generator.host import level
 from daedalus.generator.verify import damage, stream, stream_glue, stream_qpu
 from daedalus.generator.verify import timed as timed_decodes
 from daedalus.generator.verify.check_runs import compared_today
@@ -199,6 +200,7 @@ def _whole() -> tuple[list[tuple[clips.Decoder, list[clips.Clip]]], list[Skip]]:
 
 
 def _timed(rounds: int, as_json: bool) -> None:
+    level.require()  # ahead of encoding clips, which takes minutes
     with progress(quiet=as_json):
         whole, skips = _whole()
         times = [(d.name, timed_decodes.measure(d, made, rounds)) for d, made in whole]

@@ -17,6 +17,7 @@ from daedalus.generator.cli import count as verb
 from daedalus.generator.measure import decodes
 from daedalus.generator.measure.decodes import Decoded, Mix
 from daedalus.generator.measure.neon import decoding, llvm
+from daedalus.generator.measure.neon.llvm import Llvm
 
 FAMILY = "transforms"
 TOOK = {"ours": 90, "theirs": 100}  # of each clip, instructions as well as cycles
@@ -51,7 +52,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(decodes, "mixes", lambda: mixes)
     monkeypatch.setattr(decodes, "decodes", executed)
     monkeypatch.setattr(clips, "make_clip", lambda decoder, c: Clip(c["name"], Path("clip.ivf")))
-    monkeypatch.setattr(llvm, "find", lambda: None)
+    monkeypatch.setattr(llvm, "find", lambda: Llvm("", "", "", ""))
     monkeypatch.setattr(decoding, "called", lambda families, found: set())
     monkeypatch.setattr(decoding, "models", lambda *words, clang: modelled)
     return names
@@ -82,6 +83,19 @@ def test_a_clip_without_its_package_is_left_out_and_said(
     assert [m["clips"] for m in _data(_invoke("--json", "--cycles"))["mixes"]] == [["pan", "intra"]]
     with pytest.raises(UserError, match="no video"):
         _invoke("odd")
+
+
+def test_a_missing_llvm_is_said_ahead_of_the_work(
+    monkeypatch: pytest.MonkeyPatch, decoded: list[str]
+) -> None:
+    def missing() -> None:
+        raise UserError("no LLVM", "install one", EXIT_MISSING)
+
+    monkeypatch.setattr(llvm, "find", missing)
+    monkeypatch.delattr(clips, "make_clips")
+    with pytest.raises(UserError, match="no LLVM"):
+        _invoke("--cycles")
+    assert decoded == []
 
 
 MISSED = "pan, intra (lossless, still): 0.900 of theirs in cycles, the bar is 0.85"

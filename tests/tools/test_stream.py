@@ -14,6 +14,7 @@ from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, EXIT_USAGE
 from daedalus.generator.cli import stream as verb
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import Skip
+from daedalus.generator.host import level
 from daedalus.generator.measure import trace
 from daedalus.generator.verify import damage, stream, timed
 
@@ -197,11 +198,22 @@ def test_a_clip_is_left_out_where_its_package_is_not_here(
 def test_what_is_left_out_is_said(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     skip = Skip("vp9, city", "no video")
     monkeypatch.setattr(clips, "make_clips", lambda decoder, wanted: ([], [skip]))
+    monkeypatch.setattr(level, "require", lambda: None)
     monkeypatch.setattr(timed, "measure", lambda *words: [])
     monkeypatch.setattr(damage, "check", lambda *words: damage.Damaged())
     result = CliRunner().invoke(verb.command, [way, "1", "--json"], catch_exceptions=False)
     assert json.loads(result.stdout)["skipped"] == [vars(skip)]
     assert "skipped: vp9, city: no video" in result.stderr
+
+
+def test_another_processor_is_refused_ahead_of_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise UserError("no AVX2", "measure on one that has", EXIT_MISSING)
+
+    monkeypatch.setattr(level, "require", refuse)
+    monkeypatch.delattr(clips, "make_clips")
+    with pytest.raises(UserError, match="no AVX2"):
+        CliRunner().invoke(verb.command, ["--timed", "1"], catch_exceptions=False)
 
 
 def test_a_silent_tracing_plugin_is_an_error(
