@@ -25,12 +25,13 @@ def count_clips(names: tuple[str, ...], *, clang: bool, cycles: bool, as_json: b
         (decoder,) = decodes.decoders()  # the file speaks of one
         families = Families(decoder)
         known = {c["name"]: c for c in decoder.clips}
+        names = tuple(dict.fromkeys(names))
         for name in names:
             if name not in known:
                 raise UserError(f"there is no clip {name}", f"one of {', '.join(sorted(known))}")
         mixes = decodes.mixes() if cycles else []
         modeller = llvm.find() if cycles else None  # asked for ahead of the work
-        usual = [n for m in mixes for n in m.clips] if cycles else list(known)
+        usual = dict.fromkeys(n for m in mixes for n in m.clips) if cycles else known
         skips: list[Skip] = []
         if names:  # what is asked for by name is not left out
             wanted = [clips.make_clip(decoder, known[n]) for n in names]

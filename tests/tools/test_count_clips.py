@@ -98,6 +98,12 @@ def test_a_missing_llvm_is_said_ahead_of_the_work(
     assert decoded == []
 
 
+@pytest.mark.parametrize("words", [("--cycles",), ("odd", "pan", "intra", "odd", "pan")])
+def test_a_clip_is_decoded_once(decoded: list[str], words: tuple[str, ...]) -> None:
+    _invoke(*words)
+    assert decoded == ["odd", "pan", "intra"]
+
+
 MISSED = "pan, intra (lossless, still): 0.900 of theirs in cycles, the bar is 0.85"
 
 
