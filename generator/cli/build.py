@@ -25,7 +25,7 @@ from daedalus.generator.host import native
 from daedalus.generator.options import GPU_TARGETS, TARGETS
 from daedalus.generator.verify import stale
 from daedalus.generator.verify.check_runs import Wish, run_checks
-from daedalus.generator.verify.crosscheck import devices
+from daedalus.generator.verify.crosscheck import Outcome, devices
 from daedalus.generator.verify.verified import compilers
 
 _PROCESSOR = tuple(t for t in TARGETS if t not in GPU_TARGETS)
@@ -124,18 +124,29 @@ def _verify(items: int, generated: Generated) -> None:
     todo.append((few, Wish(targets, items, seed=1, gpus=FETCHED, once=True)))
     # Apart: what a driver made here does is not remembered.
     todo.append((few, Wish(("glsl",), items, seed=1, gpus=MADE, once=True)))
-    comparisons = compared = 0
     for entries, wish in todo:
         outcomes, skips = run_checks(entries, wish, made=generated.variants, remember=True)
         if outcomes or not skips:  # without a Vulkan device here, "nothing compared" is no error
             check_verb.report(outcomes, seed=1, table=False, skips=skips)
         for skip in () if outcomes else skips:
             tell(f"skipped: {skip.name}: {skip.reason}")
-        comparisons += len(outcomes)
-        compared += sum(o.conformant for o in outcomes)
-    console.print(
-        f"{comparisons} comparisons are bit-exact: {compared} conformant items of {len(few)}"
-        f" kernels, one a family; {len(every) - len(few)} others are on record"
+        if outcomes:
+            tell(_said(outcomes, len(every) - len(entries)))
+
+
+def _said(outcomes: Sequence[Outcome], others: int) -> str:
+    """What was compared by a wish; other kernels were not, as all of them are on record."""
+    targets = ", ".join(dict.fromkeys(o.target for o in outcomes))
+    items = sum(o.conformant for o in outcomes)
+    kernels = len({o.kernel for o in outcomes})
+    left_out = (
+        f": those without a record, and one a family; {others} others are on record"
+        if others
+        else ", whether on record or not"
+    )
+    return (
+        f"{targets}: {len(outcomes)} comparisons are bit-exact, {items} conformant items of"
+        f" {kernels} kernels{left_out}"
     )
 
 

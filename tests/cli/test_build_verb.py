@@ -33,7 +33,11 @@ def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[Wish]:
         calls.append(wish)
         if wish.targets == ("glsl",):  # a machine without any device of these
             return [], [Skip("v3dv-native", "not built")]
-        return [Outcome("k", "c", "v", "native", wish.items, wish.items)], []
+        return [
+            Outcome(e.kernel.id, t, "v", "native", wish.items, wish.items)
+            for e in entries
+            for t in wish.targets
+        ], []
 
     monkeypatch.setattr(build, "run_checks", note)
     monkeypatch.setattr(build, "compilers", lambda: recorded)
@@ -42,7 +46,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, recorded: set[str]) -> list[Wish]:
 
 
 def test_a_compiler_on_record_means_a_sample_of_a_kernel_of_each_family(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here = set(build.foreign_compilers(set()))
     assert here
@@ -50,6 +54,12 @@ def test_a_compiler_on_record_means_a_sample_of_a_kernel_of_each_family(
         Wish(("c", "vector", "neon", "glsl", "qpu"), 200, seed=1, gpus=("lavapipe-8",), once=True),
         Wish(("glsl",), 200, seed=1, gpus=("v3dv-native",), once=True),
     ]
+    kernels, families = len(load()), len({e.kernel.family for e in load()})
+    assert (
+        f"c, vector, neon, glsl, qpu: {5 * families} comparisons are bit-exact,"
+        f" {5 * families * 200} conformant items of {families} kernels: those without a record,"
+        f" and one a family; {kernels - families} others are on record"
+    ) in capsys.readouterr().err.splitlines()
 
 
 def test_a_compiler_without_records_is_told_and_the_processors_variants_get_more(
@@ -61,7 +71,14 @@ def test_a_compiler_without_records_is_told_and_the_processors_variants_get_more
         Wish(("glsl", "qpu"), 200, seed=1, gpus=("lavapipe-8",), once=True),
         Wish(("glsl",), 200, seed=1, gpus=("v3dv-native",), once=True),
     ]
+    kernels, families = len(load()), len({e.kernel.family for e in load()})
     told = capsys.readouterr().err
+    assert (
+        f"c, vector, neon: {3 * kernels} comparisons are bit-exact, {3 * kernels * 1000} conformant"
+        f" items of {kernels} kernels, whether on record or not\n"
+        f"glsl, qpu: {2 * families} comparisons are bit-exact, {2 * families * 200} conformant"
+        f" items of {families} kernels: those without"
+    ) in told
     assert "no record is by" in told and "skipped: v3dv-native: not built" in told
 
 
