@@ -120,21 +120,25 @@ def make_clips(decoder: Decoder, wanted: Iterable[dict[str, Any]]) -> tuple[list
     return made, skips
 
 
-def _package(name: str) -> Path:
+def _input(clip: dict[str, Any]) -> list[str]:
+    """The words of a clip's `input`, with the folder of its package; other braces are filters'."""
+    if "package" not in clip:
+        return list(clip["input"])
     try:
-        return fetch.ensure(name, "all")
+        place = fetch.ensure(clip["package"], "all")
     except UserError as e:
         if e.exit_code != EXIT_MISSING:
             raise
         raise NoPackage(e.message, e.hint, EXIT_MISSING) from None
+    return [word.replace("{package}", str(place)) for word in clip["input"]]
 
 
 def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
     """Encodes a clip unless the same commands and ffmpeg made it before."""
-    command = [*clip["input"], *decoder.common, *clip["encode"], "-f", decoder.container]
+    rest = [*decoder.common, *clip["encode"], "-f", decoder.container]
     version = run([native.tool("ffmpeg"), "-version"]).splitlines()[0]
     passes, bank, other = clip.get("passes", 1), clip.get("filter", ""), clip.get("vpxenc", ())
-    asked = (command, passes, bank, version, *([other] if other else []))
+    asked = ([*clip["input"], *rest], passes, bank, version, *([other] if other else []))
     key = hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
     place = build_dir() / "streams"
     path = place / f"{decoder.name}-{clip['name']}-{key}.{decoder.container}"
@@ -145,16 +149,15 @@ def make_clip(decoder: Decoder, clip: dict[str, Any]) -> Clip:
         place.mkdir(parents=True, exist_ok=True)
         what = f"encoding the {decoder.name} clip {clip['name']}"
         say(what)
-        words = {"package": _package(clip["package"])} if "package" in clip else {}
+        source = _input(clip)
         with tempfile.TemporaryDirectory(prefix=".encoding-", dir=place) as temporary:
             made = Path(temporary, "clip")
             if other:
-                _vpxenc(clip["input"], other, made, what)
+                _vpxenc(source, other, made, what)
             else:
                 for number in range(1, passes + 1):
                     extra = ["-pass", str(number)] if passes > 1 else []
-                    filled = [str(word).format(**words) for word in command]
-                    _ffmpeg([*filled, *extra, made.name], what, Path(temporary))
+                    _ffmpeg([*source, *rest, *extra, made.name], what, Path(temporary))
             made.replace(path)
     return Clip(clip["name"], path)
 

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -168,7 +169,12 @@ def test_eight_bits_a_sample_are_taken(tmp_path: Path, monkeypatch: pytest.Monke
         assert (decoder.name, clip.reorder, clip.file.suffix) == ("h264", 2, ".h264")
 
 
-CITY = {"name": "city", "package": "natural-video", "input": ["-i", "{package}/a"], "encode": []}
+CITY: dict[str, Any] = {
+    "name": "city",
+    "package": "natural-video",
+    "input": ["-i", "{package}/a"],
+    "encode": [],
+}
 
 
 @pytest.mark.parametrize("code", [EXIT_MISSING, EXIT_FAILED])
@@ -192,6 +198,36 @@ def test_a_clip_is_left_out_where_its_package_is_not_here(
     made, skips = clips.make_clips(decoder, wanted)
     assert [c.name for c in made] == ["odd"]
     assert skips == [Skip("vp9, city", "natural-video is not fetched")]
+
+
+@pytest.mark.parametrize("more", [{}, {"vpxenc": ["--lossless=1"]}])
+def test_a_package_takes_its_place_in_the_input_alone(
+    more: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+
+    def encode(arguments: list[str], what: str, cwd: Path) -> None:
+        called.append(arguments)
+        (cwd / arguments[-1]).write_bytes(b"y")
+
+    def run(argv: list[object], what: str = "") -> str:
+        if "-o" in argv:
+            Path(str(argv[argv.index("-o") + 1])).write_bytes(b"y")
+        return "a version\n"
+
+    monkeypatch.setattr(clips, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(clips, "_ffmpeg", encode)
+    monkeypatch.setattr(clips, "run", run)
+    monkeypatch.setattr(clips.fetch, "ensure", lambda name, architecture: Path("/there"))
+    monkeypatch.setattr(clips.native, "tool", lambda name: name)
+    decoder = replace(_outcome("a", 1, 1).decoder, common=("{common}",))
+    braces = ["-vf", "drawtext=text=%{n}"]
+    common = {"input": [*CITY["input"], *braces], "encode": ["{package}"], **more}
+    clips.make_clip(decoder, {**CITY, **common})
+    clips.make_clip(decoder, {"name": "of no package", **common})
+    (filled, plain) = called
+    assert filled[:4] == ["-i", "/there/a", *braces] and plain[:4] == [*CITY["input"], *braces]
+    assert more or filled[4:6] == ["{common}", "{package}"]
 
 
 @pytest.mark.parametrize("way", ["--timed", "--damaged"])
