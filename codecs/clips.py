@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from daedalus.codecs.data import line_of
+from daedalus.codecs.decoders.reading import described
+from daedalus.codecs.decoders.tables import Decoder as Described
+from daedalus.codecs.decoders.tables import Filled, Table
 from daedalus.codecs.vp9 import header as vp9_header
 from daedalus.generator.base.errors import EXIT_FAILED, EXIT_MISSING, UserError
 from daedalus.generator.base.outputs import write_output
@@ -68,8 +72,8 @@ def folder() -> Path:
 
 def decoders() -> list[Decoder]:
     """The decoders of tools/stream/clips.toml."""
-    data = tomllib.loads((folder() / "clips.toml").read_text())
-    return [
+    text = (folder() / "clips.toml").read_text()
+    found = [
         Decoder(
             d["name"],
             d["codec"],
@@ -84,8 +88,34 @@ def decoders() -> list[Decoder]:
             tuple((n["kernels"], n["class"]) for n in d.get("never", ())),
             d.get("transforms", ""),
         )
-        for d in data["decoder"]
+        for d in tomllib.loads(text)["decoder"]
     ]
+    for n, decoder in enumerate(found):
+        if not decoder.transforms and is_whole(decoder):
+            raise UserError(
+                f"tools/stream/clips.toml:{line_of(text, '[[decoder]]', n)}: {decoder.name} has no"
+                " transforms, and all of its tables are whole: its damaged clips are decoded with"
+                " its own transforms, too",
+                "transforms = the field of its tables that they stand in",
+            )
+    return found
+
+
+def is_whole(decoder: Decoder) -> bool:
+    """Whether every pointer of its tables is ours, so that its pixels are ours alone."""
+    return all(table.whole for table, _ in tables_of(decoder)[1])
+
+
+def tables_of(decoder: Decoder) -> tuple[Described, list[tuple[Table, Filled]]]:
+    """The decoder's description, and its tables for this codec."""
+    description = described(decoder.oracle)
+    if description is None:
+        raise UserError(f"{decoder.oracle} is not described", "", EXIT_FAILED)
+    found = [
+        (t, f) for t in description.tables if t.codec == decoder.name for f in t.filled
+        if f.depth in decoder.depths
+    ]  # fmt: skip
+    return description, found
 
 
 def _of_depths(clip: dict[str, Any]) -> Iterator[dict[str, Any]]:

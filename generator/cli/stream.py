@@ -19,7 +19,7 @@ from daedalus.generator.cli.files import InputFile
 from daedalus.generator.compile.registry import load
 from daedalus.generator.devices.vulkan import DEFAULT, Skip, find
 from daedalus.generator.host import level
-from daedalus.generator.verify import damage, stream, stream_glue, stream_qpu
+from daedalus.generator.verify import damage, stream, stream_qpu
 from daedalus.generator.verify import timed as timed_decodes
 from daedalus.generator.verify.check_runs import compared_today
 from daedalus.generator.verify.crosscheck import program
@@ -192,7 +192,7 @@ def _whole() -> tuple[list[tuple[clips.Decoder, list[clips.Clip]]], list[Skip]]:
     """The decoders whose tables are all ours, with their clips; and the clips left out."""
     found, left_out = [], []
     for decoder in clips.decoders():
-        if stream_glue.is_whole(decoder):
+        if clips.is_whole(decoder):
             made, skips = clips.make_clips(decoder, decoder.clips)
             found.append((decoder, made))
             left_out += skips

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from daedalus.codecs import oracles
-from daedalus.codecs.clips import Clip, Decoder, folder, reference
+from daedalus.codecs.clips import Clip, Decoder, folder, reference, tables_of
 from daedalus.generator.base.errors import EXIT_FAILED, UserError
 from daedalus.generator.base.paths import build_dir
 from daedalus.generator.base.progress import say
@@ -150,7 +150,7 @@ def link(
         library = _library(arch)
     debian = native.debian_arch(arch)
     includes, archives = oracles.linked_for_streams(decoder.oracle, debian)
-    wraps = [table.init_name for table, _ in stream_glue.tables_of(decoder)[1]]
+    wraps = [table.init_name for table, _ in tables_of(decoder)[1]]
     return native.compile_program(
         arch,
         path,
@@ -276,7 +276,7 @@ def check(
     report = Report()
     options = ("--frames", str(limit)) if limit else ()
     whole = ", ".join(dict.fromkeys(
-        table.type for table, _ in stream_glue.tables_of(decoder)[1] if table.whole
+        table.type for table, _ in tables_of(decoder)[1] if table.whole
     ))  # fmt: skip
     with ThreadPoolExecutor(int(native.JOBS)) as pool:
         references = list(pool.map(lambda clip: reference(clip, limit), clips))

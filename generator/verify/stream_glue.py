@@ -7,31 +7,14 @@ from itertools import groupby
 from pathlib import Path
 
 from daedalus.codecs.clips import Decoder as Decoding
-from daedalus.codecs.decoders.reading import described
+from daedalus.codecs.clips import tables_of
 from daedalus.codecs.decoders.tables import CALL, Decoder, Filled, Pointer, Table
-from daedalus.generator.base.errors import EXIT_FAILED, UserError
+from daedalus.generator.base.errors import UserError
 from daedalus.generator.base.outputs import refresh
 from daedalus.generator.compile.decoder_wrappers import Wrapped, wrapped
 from daedalus.generator.compile.emit import environment
 from daedalus.generator.compile.registry import load
 from daedalus.generator.compile.text import tidy
-
-
-def is_whole(decoding: Decoding) -> bool:
-    """Whether every pointer of its tables is ours, so that its pixels are ours alone."""
-    return all(table.whole for table, _ in tables_of(decoding)[1])
-
-
-def tables_of(decoding: Decoding) -> tuple[Decoder, list[tuple[Table, Filled]]]:
-    """The decoder's description, and its tables for this codec."""
-    decoder = described(decoding.oracle)
-    if decoder is None:
-        raise UserError(f"{decoding.oracle} is not described", "", EXIT_FAILED)
-    found = [
-        (t, f) for t in decoder.tables if t.codec == decoding.name for f in t.filled
-        if f.depth in decoding.depths
-    ]  # fmt: skip
-    return decoder, found
 
 
 class _Program:

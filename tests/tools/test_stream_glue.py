@@ -2,6 +2,7 @@
 """What a stream program puts into a decoder's tables."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from daedalus.generator.verify import stream_glue
 
 
 def program(name: str) -> stream_glue._Program:
-    decoder, tables = stream_glue.tables_of(next(d for d in clips.decoders() if d.name == name))
+    decoder, tables = clips.tables_of(next(d for d in clips.decoders() if d.name == name))
     return stream_glue._Program(decoder, tables)
 
 
@@ -68,11 +69,22 @@ def test_what_is_made_of_calls_of_ours_says_which_way_they_come() -> None:
 
 def test_a_decoder_is_whole_by_all_its_tables() -> None:
     """Then damaged clips are decoded with its own transforms, too."""
-    whole = {d.name: stream_glue.is_whole(d) for d in clips.decoders()}
+    whole = {d.name: clips.is_whole(d) for d in clips.decoders()}
     assert whole == {"vp9": True, "h264": False, "av1": False}
     for decoder in clips.decoders():
         own = program(decoder.name)
         assert (decoder.transforms in own.fields) == whole[decoder.name]
+
+
+def test_a_whole_decoder_without_transforms_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (clips.folder() / "clips.toml").read_text()
+    (tmp_path / "clips.toml").write_text(text.replace('transforms = "itxfm_add"\n', ""))
+    monkeypatch.setattr(clips, "folder", lambda: tmp_path)
+    line = text[: text.index("[[decoder]]")].count("\n") + 1
+    with pytest.raises(UserError, match=rf"^tools/stream/clips.toml:{line}: vp9 has no transforms"):
+        clips.decoders()
 
 
 def test_fields_with_functions_of_ours_are_named() -> None:
