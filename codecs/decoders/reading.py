@@ -275,7 +275,7 @@ def read_table(path: Path) -> Table:
     _keys(
         file.data, file.loc(), path.stem,
         {"type": str, "codec": str, "init": str, "filled": list, "field": list},
-        {"functions": dict, "test": str, "whole": bool},
+        {"functions": dict, "test": str, "whole": bool, "depth_parameter": str},
     )  # fmt: skip
     functions = {
         name: _function(name, data, file.loc(f"[functions.{name}]"))
@@ -302,6 +302,7 @@ def read_table(path: Path) -> Table:
     return Table(
         file.data["type"], file.data["codec"], file.data["init"], tuple(filled), tuple(fields),
         file.loc(), file.data.get("test", ""), file.data.get("whole", False),
+        file.data.get("depth_parameter", ""),
     )  # fmt: skip
 
 

@@ -145,6 +145,7 @@ class Table:
 
     test   of the decoder's own test program, which checks its functions; "" where none does
     whole  every pointer is to be ours
+    depth_parameter  of kernels for several depths, the parameter that says which; "" if none is
     """
 
     type: str
@@ -155,6 +156,7 @@ class Table:
     loc: Loc
     test: str = ""
     whole: bool = False
+    depth_parameter: str = ""
 
     @property
     def count(self) -> int:

@@ -422,15 +422,12 @@ def _of_depth(kernel: Kernel, items: interp.Items, entry: Entry) -> interp.Items
 
     Those that were drawn for that depth, and fit, stay as they are: their parameters suit them.
     """
-    depth = entry.called.pointer.filled.depth if entry.called is not None else 8
-    if depth == 8:  # planes of 16 bits may hold more than samples
-        return items
+    if entry.called is None or entry.called.pointer.filled.depth == 8:
+        return items  # planes of 16 bits may hold more than samples
+    depth, says = entry.called.pointer.filled.depth, entry.called.pointer.table.depth_parameter
     white = max(b.hi for b in kernel.buffers if b.kind == "plane")
     more = white.bit_length() - depth
-    names = [n for n, value in entry.fixed.items() if value == depth]
-    fits = np.full(items.count, bool(names))
-    for name in names:
-        fits &= items.params[name] == depth
+    fits = items.params[says] == depth if says in entry.fixed else np.zeros(items.count, bool)
     for b in kernel.buffers:
         inside = (b.lo >> more <= items.buffers[b.name]) & (items.buffers[b.name] <= b.hi >> more)
         fits &= inside.reshape(items.count, -1).all(axis=1)

@@ -84,6 +84,23 @@ def test_every_position_and_height_is_drawn() -> None:
     assert set(items.params["mx"].tolist()) == set(range(1, 16))  # 0: another place of the table
 
 
+def test_samples_are_kept_by_the_parameter_that_says_their_depth() -> None:
+    """Another one that is fixed at as much, as it happens, says nothing of them."""
+    kernel = KERNELS["vp9_lpf4_high_v"]
+    entry = next(
+        e for e in FFMPEG.entries
+        if e.kernel == kernel.id and e.called is not None and e.called.pointer.filled.depth == 10
+    )  # fmt: skip
+    assert entry.fixed == {"bits": 10}
+    drawn = vectors.make_items(kernel, COUNT, 1, "typical")
+    kept = oracle._of_depth(kernel, drawn, entry).buffers["dst"]
+    same = (kept == drawn.buffers["dst"]).reshape(COUNT, -1).all(axis=1)
+    assert same.sum() > COUNT / 10 and (kept < 1 << 10).all()
+    other = next(n for n in drawn.params if n != "bits")
+    entry = replace(entry, fixed={"bits": 10, other: 10})
+    assert (oracle._of_depth(kernel, drawn, entry).buffers["dst"] == kept).all()
+
+
 @pytest.mark.parametrize("mode", ["c", "asm", "ours"])
 def test_another_function_is_seen(mode: str) -> None:
     entry = _entry("vp9_mc_8h_smooth")
