@@ -210,7 +210,7 @@ def _axis_name(buffer: Buffer, axis: int) -> str:
     return ("row", "column")[axis] if buffer.kind == "plane" else f"axis {axis}"
 
 
-def _load_bounds(
+def load_bounds(
     kernel: Kernel, stage: Stage, load: Node, ranges: Ranges | None
 ) -> list[tuple[int, int]]:
     """Smallest and largest place a load can name, per axis, whatever the item holds."""
@@ -230,7 +230,7 @@ def _load_bounds(
 
 def _in_bounds(kernel: Kernel, stage: Stage, ranges: Ranges | None) -> None:
     uses = [
-        (n.attr[0], _load_bounds(kernel, stage, n, ranges), n.loc, "reads")
+        (n.attr[0], load_bounds(kernel, stage, n, ranges), n.loc, "reads")
         for n in stage.nodes()
         if n.op is Op.LOAD
     ]
@@ -311,7 +311,7 @@ def _places(kernel: Kernel, stage: Stage, load: Node, ranges: Ranges | None) -> 
         return flat_index(buffer, load.index, stage)
     box = np.ones(buffer.extents, dtype=bool)
     inside = np.zeros(buffer.extents, dtype=bool)
-    places = _load_bounds(kernel, stage, load, ranges)
+    places = load_bounds(kernel, stage, load, ranges)
     spans = tuple(
         slice(low - lo, high - lo + 1)
         for (low, high), (lo, _) in zip(places, buffer.shape, strict=True)

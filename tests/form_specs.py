@@ -320,6 +320,18 @@ def forms_either(k: KernelBuilder) -> None:
         dst[y, x] = (t[y, x] + t[y + 1, x]) >> 1
 
 
+@kernel(
+    clause="an axis whose last points make no strip; from a strip that they would fill, lanes would"
+    " name elements that the row has not"
+)
+def forms_stretched(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(0, 11))
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 40), access="out")
+    start, rows = k.param("start", u8, 0, 3), k.param("rows", u8, 1, 4)
+    with k.stage(y=k.upto(rows, 4), x=40) as (y, x):
+        dst[y, x] = src[y, (start + k.lane(x)) >> 2]
+
+
 # ------------------------------------------------------------------ run-time places
 
 
@@ -499,6 +511,7 @@ FORMS = [
     Form(forms_sides, {FULL: (r"for \(; .* && ",)}),
     Form(forms_pairs, {FULL: (r"vst4_u8",)}),
     Form(forms_swap, {FULL: (r"vst2_u8", r"vtrn1")}),
+    Form(forms_stretched, {FULL: (r"16 \* x \+ 16 <= x_end", r"\A(?![\s\S]*daedalus_bytes)")}),
     Form(forms_given, {FULL: (r"if \(top",)}),
     Form(forms_either, {FULL: (r"if \(top",), neon("always"): (), neon("never"): ()}),
     Form(forms_places, {FULL: (r"near_offset", r"wide_offset", r"t_offset"), neon(items=2): ()}),

@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from daedalus.dsl.ir import Kernel, Node, Op, Table, walk
-from daedalus.dsl.ranges import Interval, Ranges
+from daedalus.dsl.ranges import Interval, Ranges, place_ranges
+from daedalus.dsl.verify import load_bounds
 from daedalus.generator.targets.neon.lanes import Lanes
 
 REGISTER = 16  # bytes
@@ -29,7 +30,7 @@ class Held:
         uniform = self.lanes.uniform_nodes()
         for n in self.lanes.stage.nodes():
             varying = [x for x in dict.fromkeys(n.args) if x not in uniform]
-            if n.op is Op.LOAD and len(varying) == 1 and self._alone(n, varying[0]):
+            if n.op is Op.LOAD and len(varying) == 1 and self._fits(n, varying[0]):
                 key, reach = _key(n), self._reach(n, varying[0])
                 both = self.windows.get(key, reach) | reach
                 if (both.hi - both.lo + 1) * self.ranges.dtype(n.attr[0]).bytes <= MOST:
@@ -48,7 +49,7 @@ class Held:
             count = entries(table) if x is node.args[-1] else 0
             size = count * table.dtype.bytes
         else:
-            size = self._size(node, self.window(node, x)) if self._alone(node, x) else 0
+            size = self._size(node, self.window(node, x)) if self._fits(node, x) else 0
         return -(-size // REGISTER) if size <= MOST else 0
 
     def window(self, node: Node, x: Node) -> Interval:
@@ -76,6 +77,19 @@ class Held:
     def _reach(self, node: Node, x: Node) -> Interval:
         r, const = self.ranges.of(x), node.index[-1].const
         return Interval(r.lo + const, r.hi + const)
+
+    def _fits(self, node: Node, x: Node) -> bool:
+        """Whether a LOAD's window lies in one row of its buffer, wherever that is.
+
+        It holds what the value can be on all points, and an axis cut into strips may have some
+        beyond its end: no lane is there, but what lanes there would name was shown of nobody.
+        """
+        if not self._alone(node, x):
+            return False
+        ranges = place_ranges(self.kernel)
+        low, high = load_bounds(self.kernel, self.lanes.stage, node, ranges)[-1]
+        first, end = self.kernel.buffer(node.attr[0]).shape[-1]
+        return first <= low and high < end
 
     def _alone(self, node: Node, x: Node) -> bool:
         """Whether a value is all that moves a LOAD's place between lanes, within a row."""
