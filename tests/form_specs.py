@@ -472,6 +472,26 @@ def forms_chosen_few(k: KernelBuilder) -> None:
         dst[x] = select(a > 200, _long_way(a, b) * 3 - c, c * 9)
 
 
+@kernel(clause="what lanes look up of a table in front of rows, each of which may take a short way")
+def forms_shortened(k: KernelBuilder) -> None:
+    src = k.plane("src", u8, rows=(0, 4), cols=(0, 15))
+    dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 8), access="inout")
+    lim, start = k.param("lim", u8, 0, 255), k.param("start", u8, 0, 7)
+    taps = k.table("taps", u8, [[3 * n] for n in range(32)])
+    with k.stage(y=4, x=8) as (y, x):
+        tap = taps[(start + k.lane(x)) & 15, 0]
+        near = [src[y, x + n] for n in range(8)]
+        wanted = absdiff(near[0], near[1]) <= lim
+        flat = wanted & (absdiff(near[2], near[3]) <= lim)
+        short = long = dst[y, x]
+        for n in range(16):
+            short = clip_u8((short * (n + 3) + near[n % 8] * tap + n) >> 6)
+        for n in range(40):
+            long = clip_u8((long * (n + 5) + near[(n + 1) % 8] * tap + n * 3) >> 5)
+        with k.when(wanted):
+            dst[y, x] = select(flat, short, long)
+
+
 FULL = neon()
 EACH_ROW_ONCE = r"\A([\s\S]*const daedalus_any_u32){11}(?![\s\S]*const daedalus_any_u32)"
 FORMS = [
@@ -522,5 +542,11 @@ FORMS = [
     Form(forms_bits, {FULL: (r"vandq?_u",), neon(items=2): ()}),
     Form(forms_chosen, {FULL: (), neon(branch=True): (r"(?s)if \(\(vget.*vbsl",)}),
     Form(forms_chosen_few, {neon(branch=True): (r"(?s)if \(\(vget.*vbsl",)}),
+    Form(forms_shortened, {
+        FULL: (),
+        neon(early=True, branch=True): (
+            r"(?s)vqtbl\w+\(.*for \(int y.*UINT64_MAX\) \{.*continue;",
+        ),
+    }),
     Form(forms_sums, {FULL: (r"vqsubq_u16", r"vcge"), neon(items=2): ()}),
 ]  # fmt: skip

@@ -244,7 +244,9 @@ class _Stage:
         branches = self.kernel.branches and not self.instead
         branch = find_branch(self.selection) if branches else None
         steps = order(self.selection, self.memory, branch, bool(self.ahead))
-        still = [] if self.in_strips else still_steps(self.selection, steps)
+        # What is done instead stands in a turn of the other's loop, all of it.
+        apart = self.in_strips or self.instead
+        still = [] if apart else still_steps(self.selection, steps)
         nodes, by_lane = self._uniform_values(still or steps)
         for s in self.scalars:
             s.stage(self.stage, nodes)
