@@ -12,6 +12,9 @@ table's column, with v the row inside a band of rows that u chooses, is one of a
 table, which has a row for each band of each column:
 
     table[u * k + v][c]  =  turned[c * bands + u][v], with v in 0..k-1
+
+Variants stand in one file, and in each the bands may be of other sizes: their tables then have
+names of their own.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,6 +24,8 @@ from daedalus.dsl.errors import VerifyError
 from daedalus.dsl.ir import Affine, DType, Kernel, Node, Op, Stage, Table, walk
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import check_places
+
+_USUAL = 16  # rows of a band that a name need not say: interpolation at sixteenths has so many
 
 
 def place_nearby(kernel: Kernel) -> Kernel:
@@ -248,4 +253,5 @@ def _turned(table: Table, band: int) -> Table:
         for column in range(len(table.rows[0]))
         for first in range(0, len(table.rows), band)
     )
-    return replace(table, name=f"{table.name}_by_column", rows=rows)
+    of_other = "" if band == _USUAL else f"_of_{band}"
+    return replace(table, name=f"{table.name}_by_column{of_other}", rows=rows)

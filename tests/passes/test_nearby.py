@@ -95,11 +95,38 @@ def test_a_table_is_turned_where_lanes_choose_in_a_band(spec: Make) -> None:
     made = place_nearby(kernel)
     assert _same(kernel, made)
     (entry,) = _nodes(made, Op.TABLE)
-    assert entry.attr == ("taps_by_column",)
-    turned = made.table("taps_by_column").rows
+    assert entry.attr == ("taps_by_column_of_8",)
+    turned = made.table("taps_by_column_of_8").rows
     assert [len(turned), turned[0], turned[5]] == [
         8, tuple(range(8)), tuple(range(108, 116)),
     ]  # fmt: skip
+
+
+def test_bands_of_two_sizes_are_two_tables(spec: Make) -> None:
+    """In one variant, and in the file where two classes have their variants."""
+    kernel = spec("""
+dst = k.plane("dst", u8, rows=(0, 4), cols=(0, 8), access="out")
+mode = k.param("mode", u8, 0, 1)
+band = k.param("band", u8, 0, 1)
+start = k.param("start", u8, 0, 7)
+rows = k.param("rows", u8, 1, 4)
+taps = k.table("taps", u8, [[n, n + 100] for n in range(32)])
+k.item_class("eights", mode=(0, 0), why="bands of eight")
+k.item_class("sixteens", mode=(1, 1), why="bands of sixteen")
+with k.stage(y=k.upto(rows, 4), x=8) as (y, x):
+    place = start + k.lane(x)
+    eighth, sixteenth = band * 8 + (place & 7), band * 16 + (place & 15)
+    dst[y, x] = select(mode <= 0, taps[eighth, 0], taps[sixteenth, 1])
+""")
+    names = {"full": {"taps_by_column", "taps_by_column_of_8"},
+             "eights": {"taps_by_column_of_8"}, "sixteens": {"taps_by_column"}}  # fmt: skip
+    for of, wanted in names.items():
+        made = lower(kernel, options_of("neon", of))
+        assert {n.attr[0] for n in _nodes(made, Op.TABLE)} == wanted
+    made = place_nearby(kernel)
+    assert _same(kernel, made)
+    assert len(made.table("taps_by_column").rows[0]) == 16
+    assert len(made.table("taps_by_column_of_8").rows[0]) == 8
 
 
 @pytest.mark.parametrize(
@@ -129,4 +156,4 @@ def test_a_band_may_be_known(spec: Make) -> None:
     made = place_nearby(kernel)
     assert _same(kernel, made)
     (entry,) = _nodes(made, Op.TABLE)
-    assert entry.attr == ("taps_by_column",) and entry.args[0].value == 2
+    assert entry.attr == ("taps_by_column_of_8",) and entry.args[0].value == 2
