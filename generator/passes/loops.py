@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from daedalus.dsl.along import differing
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, i16, u16
 from daedalus.dsl.ranges import Ranges
 from daedalus.generator.passes.tile import divide_axis
@@ -41,25 +42,13 @@ def _staying(stage: Stage) -> list[Node]:
     """The values that lanes keep while a loop around the vector goes on, as do those of columns
     from row to row: what they are made of differs by lane, and not in the loop."""
     axis = stage.dims[-1][0]
-    across, around = _following(stage, {axis}), _following(stage, set(dict(stage.limits)))
+    across, around = differing(stage, {axis}), differing(stage, dict(stage.limits))
     return [
         n
         for n in stage.nodes()
         if n in across and n not in around and n.op is not Op.LANE
         and any(n in user.args and user in around for user in stage.nodes())
     ]  # fmt: skip
-
-
-def _following(stage: Stage, axes: Collection[str]) -> set[Node]:
-    """The values that differ along some of the axes."""
-    found: set[Node] = set()
-    for n in stage.nodes():
-        own = n.op is Op.LANE and n.attr[0] in axes
-        if n.op in (Op.LOAD, Op.PARAM):
-            own = any(name in axes for a in n.index for name, _ in a.terms)
-        if own or any(a in found for a in n.args):
-            found.add(n)
-    return found
 
 
 def crowded(kernel: Kernel) -> bool:

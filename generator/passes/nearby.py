@@ -19,6 +19,7 @@ names of their own.
 
 from dataclasses import dataclass, field, replace
 
+from daedalus.dsl.along import differing
 from daedalus.dsl.build import Builder, rewrite_stage
 from daedalus.dsl.errors import VerifyError
 from daedalus.dsl.ir import Affine, DType, Kernel, Node, Op, Stage, Table, walk
@@ -46,15 +47,7 @@ def place_nearby(kernel: Kernel) -> Kernel:
 
 def _moving(stage: Stage) -> set[Node]:
     """The values that differ between lanes of a vector."""
-    across = {name for name, _ in stage.dims[len(stage.dims) - stage.vector :]}
-    found: set[Node] = set()
-    for n in stage.nodes():
-        own = n.op is Op.LANE and n.attr[0] in across
-        if n.op in (Op.LOAD, Op.PARAM):
-            own = any(name in across for a in n.index for name, _ in a.terms)
-        if own or any(a in found for a in n.args):
-            found.add(n)
-    return found
+    return differing(stage, {name for name, _ in stage.dims[len(stage.dims) - stage.vector :]})
 
 
 def _by_lane(node: Node, moving: set[Node]) -> bool:

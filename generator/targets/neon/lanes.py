@@ -8,8 +8,9 @@ from the list alone: runs of neighbours, or elements that repeat.
 from dataclasses import dataclass
 from itertools import product
 
+from daedalus.dsl.along import differing, moves
 from daedalus.dsl.build import fix_lanes
-from daedalus.dsl.ir import Affine, Buffer, Index, Node, Op, Stage, walk
+from daedalus.dsl.ir import Affine, Buffer, Index, Node, Stage, walk
 from daedalus.generator.targets.c.emit import flat
 
 
@@ -82,24 +83,16 @@ class Lanes:
 
     def uniform(self, node: Node) -> bool:
         """Whether the value is the same on all lanes of an item."""
-        return not any(self._moves(n) for n in walk((node,)))
+        across = self._across
+        return not any(moves(n, across) for n in walk((node,)))
 
     def uniform_nodes(self) -> set[Node]:
         """The stage's values that are the same on all lanes of an item."""
-        found: set[Node] = set()
-        for n in self.stage.nodes():
-            if not self._moves(n) and all(a in found for a in n.args):
-                found.add(n)
-        return found
+        return {*self.stage.nodes()} - differing(self.stage, self._across)
 
-    def _moves(self, n: Node) -> bool:
-        """Whether a node itself, whatever its operands, differs from lane to lane."""
-        across = {name for name, _ in self.axes}
-        if n.op is Op.LANE:
-            return n.attr[0] in across
-        return n.op in (Op.LOAD, Op.PARAM) and any(
-            name in across for a in n.index for name, _ in a.terms
-        )
+    @property
+    def _across(self) -> set[str]:
+        return {name for name, _ in self.axes}
 
 
 def _position(b: Buffer | None, place: Place) -> tuple[object, int]:

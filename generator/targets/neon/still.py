@@ -8,7 +8,8 @@ does not change, all that it does not change is computed in front of it.
 
 from collections.abc import Sequence
 
-from daedalus.dsl.ir import Node, Op
+from daedalus.dsl.along import differing
+from daedalus.dsl.ir import Op
 from daedalus.generator.targets.neon.order import Step
 from daedalus.generator.targets.neon.select import Selection
 
@@ -19,7 +20,8 @@ def still_steps(selection: Selection, steps: Sequence[Step]) -> list[Step]:
     loops = selection.lanes.loops
     if not loops or selection.kernel.items_per_vector > 1:
         return []
-    moving = _moving(selection, loops[-1][0])
+    # What a turn stores may be what another one loads.
+    moving = differing(selection.stage, {loops[-1][0]}, (Op.LOAD,))
     still = [s for s in steps if s.need is not None and s.need[0] not in moving]
     looked_up = any(
         s.need is not None and s.need[0].op is Op.TABLE
@@ -27,15 +29,3 @@ def still_steps(selection: Selection, steps: Sequence[Step]) -> list[Step]:
         for s in still
     )  # fmt: skip
     return still if looked_up else []
-
-
-def _moving(selection: Selection, axis: str) -> set[Node]:
-    """Values that differ along an axis, and what is read from memory."""
-    found: set[Node] = set()
-    for n in selection.stage.nodes():
-        own = n.op is Op.LOAD or (n.op is Op.LANE and n.attr[0] == axis)
-        if n.op is Op.PARAM:
-            own = any(a.coefficient(axis) for a in n.index)
-        if own or any(a in found for a in n.args):
-            found.add(n)
-    return found
