@@ -32,6 +32,7 @@ _ARGUMENT = re.compile(r"(?P<before>.*[\s*])(?P<name>[A-Za-z_]\w*)(?P<behind>\[\
 _PACKED = re.compile(r"(?P<before>.*\(\*)(?P<name>[A-Za-z_]\w*)(?P<behind>\)\[\d+\])")
 _INIT = re.compile(r"\w[\w\s*]*[\s*](?P<name>\w+)\((?P<arguments>[^()]+)\)")
 _INDEX = re.compile(r"<\w+>")  # in a body, for the value of an index
+_LAST = 31  # of the levels: C shifts 1u by no more
 ARCHITECTURES = ("arm64", "amd64")
 
 
@@ -312,6 +313,11 @@ def _levels(data: Any, loc: Loc) -> Levels | None:
     _keys(data, loc, "levels", {"last": int, "take": str}, {})
     if data["last"] < 0 or not re.search(r"\bN\b", data["take"]):
         raise _refuse(loc, f"levels = {data!r} take nothing by N from 0 on")
+    if data["last"] > _LAST:
+        raise _refuse(
+            loc, f"levels: last = {data['last']} is above {_LAST}: take makes flags of N, for which"
+            " 1u << N has to be a number of 32 bits", f"say last = {_LAST} or less",
+        )  # fmt: skip
     return Levels(**data)
 
 

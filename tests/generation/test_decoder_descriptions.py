@@ -181,6 +181,7 @@ def test_all_pointers_of_a_table_have_slots(tmp_path: Path) -> None:
         ('levels = { take = "up_to(N);" }\n', "decoder.toml:5: levels has no last"),
         ('levels = { last = 3, take = "best();" }\n', "take nothing by N from 0 on"),
         ('levels = { last = -1, take = "up_to(N);" }\n', "take nothing by N from 0 on"),
+        ('levels = { last = 32, take = "up_to(N);" }\n', "decoder.toml:5: levels: last = 32 is"),
     ],
 )
 def test_a_whole_table_needs_levels(levels: str, message: str, tmp_path: Path) -> None:
