@@ -12,6 +12,7 @@ from daedalus.generator.passes.pipeline import lower
 from daedalus.generator.targets.c.emit import emit as emit_c
 from daedalus.generator.targets.neon.emit import emit as emit_neon
 from daedalus.generator.targets.neon.select import NotLowerable
+from daedalus.generator.targets.vector.target import VECTOR
 
 WIDE = HEAD.replace('clause="a test"', 'clause="a test", wide=True')
 BODIES = {
@@ -45,7 +46,17 @@ def test_neon_refuses_what_it_has_no_rule_for(case: str, tmp_path: Path) -> None
     error = caught.value
     assert (error.rule, error.kernel, error.message) == ("neon", "test_it", message)
     assert (error.loc.file, error.loc.line) == ("spec.py", marked_line(text))
-    assert error.hint.startswith("lanes are at most 32 bits")
+    assert error.hint == (
+        "lanes are at most 32 bits, 64 for sums of products that are then shifted right:"
+        ' give test_it prod = ["c_full"]'
+    )
+
+
+def test_a_target_without_wider_sums_names_none(tmp_path: Path) -> None:
+    (entry,) = load_text(tmp_path, wide_text(BODIES["wide product"][0]))
+    with pytest.raises(NotLowerable) as caught:
+        emit_neon(lower(entry.kernel, options_of("vector")), target=VECTOR)
+    assert caught.value.hint == 'lanes are at most 32 bits: give test_it prod = ["c_full"]'
 
 
 def test_portable_c_follows_every_spec(tmp_path: Path) -> None:

@@ -67,12 +67,15 @@ class Selection:
                 break
         r: Interval = self.ranges.of(node)
         target = self.shape.target
+        narrower = f"lanes are at most {WIDTHS[-1]} bits"
+        if target.widest > WIDTHS[-1]:
+            narrower += f", {target.widest} for sums of products that are then shifted right"
         return NotLowerable(
             target.name,
             f"{node.op}{' ' + node.name if node.name else ''}, in {r}, has no {target.form}",
             node.loc,
             self.kernel.id,
-            hint=f'lanes are at most 32 bits: give {self.kernel.id} prod = ["c_full"]',
+            hint=f'{narrower}: give {self.kernel.id} prod = ["c_full"]',
         )
 
     # ------------------------------------------------------------------ local search
