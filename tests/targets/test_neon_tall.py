@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Items one below the other that keep what they have in common; and those that have nothing."""
 
+import textwrap
+from pathlib import Path
+
+import pytest
+from spec_support import HEAD, kernel_of
+
 from daedalus.generator.compile.registry import find, load
 from daedalus.generator.options import options_of
 from daedalus.generator.passes.pipeline import lower
-from daedalus.generator.targets.neon.tall import emit_tall
+from daedalus.generator.targets.neon.tall import _split, emit_tall
 from daedalus.generator.targets.neon.target import NEON
 from daedalus.generator.targets.shell import Body
 
@@ -62,3 +68,26 @@ def test_wide_items_go_down_panel_by_panel() -> None:
 
 def test_a_filter_of_one_direction_has_nothing_in_common() -> None:
     assert made("vp9_mc_8v") is None and made("vp9_mc_8h") is None
+
+
+SHORT = """
+dst = k.plane("dst", u8, rows=(0, 8), cols=(0, 8), access="inout")
+src = k.plane("src", u8, rows=(0, 15), cols=(0, 9))
+t = k.temp("t", (15, 8))
+with k.stage(r=15, x=8) as (r, x):
+    t[r, x] = src[r, x] + src[r, x + 1]
+with k.stage(y=8, x=8) as (y, x):
+    total = (t[y, x] + t[y + 7, x]) >> 2
+    with k.when(total > 40):
+        dst[y, x] = total
+"""
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_rows_that_a_loop_names_are_not_divided(early: bool, tmp_path: Path) -> None:
+    """Turns that may end early stay a loop: its first row needs another row than its last one."""
+    kernel = kernel_of(tmp_path, HEAD + textwrap.indent(SHORT, "    "))
+    lowered = lower(kernel, options_of("neon", early_out=early))
+    assert lowered.stages[1].loops == (("y",) if early else ())
+    assert (_split(lowered, 8) is None) == early
+    assert (emit_tall(lowered, 8, NEON) is None) == early

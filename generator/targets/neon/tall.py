@@ -60,6 +60,9 @@ def _split(kernel: Kernel, most: int) -> tuple[int, Kernel] | None:
     (temp,), (first, last) = kernel.temps, kernel.stages
     at = {s: s.index[0].const for s in first.stores if s.buffer == temp.name}
     still = all(not s.index[0].terms for s in at)
+    # A row that a loop of the last stage names is another one in each turn.
+    reads = [n for n in last.nodes() if n.op is Op.LOAD and n.attr[0] == temp.name]
+    still = still and all(not n.index[0].terms for n in reads)
     shared = len(at) - most
     if len(at) != len(first.stores) or not still or shared <= 0:
         return None
