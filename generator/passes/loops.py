@@ -4,6 +4,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from math import prod
 
 from daedalus.dsl.along import differing
 from daedalus.dsl.ir import Kernel, Node, Op, Stage, i16, u16
@@ -57,7 +58,12 @@ def crowded(kernel: Kernel) -> bool:
     if any(b.dtype is not None and b.dtype.bits == 8 for b in kernel.buffers):
         return False
     ranges = Ranges(kernel)
-    return any(live_registers(ranges, s.nodes(), s.lanes) > CROWDED for s in kernel.stages)
+    return any(live_registers(ranges, s.nodes(), _at_once(s)) > CROWDED for s in kernel.stages)
+
+
+def _at_once(stage: Stage) -> int:
+    """Lanes of a vector, without those of the loops around it."""
+    return prod(extent for _, extent in stage.dims[len(stage.dims) - stage.vector :])
 
 
 def live_registers(
