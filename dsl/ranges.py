@@ -50,6 +50,11 @@ class Interval:
 BOOL = Interval(0, 1)
 
 
+def _amounts(n: Interval) -> tuple[int, int]:
+    """The least and the most that a shift is by: anything, where `n` could be no amount."""
+    return (n.lo, n.hi) if n.within(0, 31) else (0, 31)
+
+
 def _product(a: Interval, b: Interval) -> Interval:
     return Interval(*times((a.lo, a.hi), (b.lo, b.hi)))
 
@@ -335,12 +340,12 @@ def _arithmetic(n: Node, a: list[Interval]) -> Interval:
             half = 1 << (n.attr[0] - 1)
             return Interval((a[0].lo + half) >> n.attr[0], (a[0].hi + half) >> n.attr[0])
         case Op.SHRV:
-            shifts = (min(max(a[1].lo, 0), 31), min(max(a[1].hi, 0), 31))
+            shifts = _amounts(a[1])
             ends = [x >> s for x in (a[0].lo, a[0].hi) for s in shifts]
             return Interval(min(ends), max(ends))
         case Op.SHLV:
-            powers = Interval(1 << min(max(a[1].lo, 0), 31), 1 << min(max(a[1].hi, 0), 31))
-            return _product(a[0], powers)
+            least, most = _amounts(a[1])
+            return _product(a[0], Interval(1 << least, 1 << most))
         case Op.BITAND | Op.BITOR | Op.BITXOR:
             return Interval(*bitwise_bounds(n.op, *((x.lo, x.hi) for x in a)))
         case Op.MIN:

@@ -41,9 +41,10 @@ TEXTS = {
     ("ints_signed", "c"): (r"x & \(-16\)", r"\(uint32_t\)\(t\d+ \^ t", r"& \(-256\)\) \| "),
     ("ints_signed", "glsl"): (r"x & -16", r"uint\(t\d+ \^ t", r"& 4294967040u\) \| uint"),
     ("ints_shifted", "c"): (
-        r"\(int32_t\)\(\(uint32_t\)x << daedalus_shift_amount\(n\)\)",
-        r"\(uint32_t\)1 << daedalus",
-        r"\(int64_t\)\(\(uint64_t\)y << daedalus_shift_amount",
+        r"\(int32_t\)\(\(uint32_t\)x << \(n & 31\)\)",
+        r"\(uint32_t\)1 << \(int32_t\)daedalus_wrap\(own, 3,\s+0\)",
+        r"\(uint32_t\)1 << \(\(own >> 1\) &\s+31\)",
+        r"\(int64_t\)\(\(uint64_t\)y << daedalus_clip\(own, 0, 24\)\)",
     ),
     ("ints_shifted", "glsl"): (
         r"x << n_",
@@ -52,7 +53,7 @@ TEXTS = {
         r"uint\(y\) << ",
     ),
     ("ints_shifted", "vector"): (r"vshlvq_n_[us]\d+\(", r"vshlq_[us]\d+\("),
-    ("ints_single", "c"): (r"daedalus_wrap\(x >> daedalus_shift_amount\(n\), 1, 0\)",),
+    ("ints_single", "c"): (r"daedalus_wrap\(x >> \(n & 31\), 1, 0\)",),
     ("ints_single", "glsl"): (r"x >> \w+\) & 1",),
 }
 

@@ -68,14 +68,28 @@ def test_stores_that_change_nothing_are_not_done() -> None:
 
 
 def test_rows_are_stored_narrower_where_only_the_middle_changes() -> None:
-    """Eight columns by a transposition; or else four by a weave, and two; or four alone."""
+    """Twice eight columns by transpositions; or else four by a weave, and two; or four alone."""
     text = made("vp9_lpf16_h")[2]
     text = text[text.index("UINT64_MAX") :].partition("return;")[2]
     _, found, rest = text.partition("if (anywhere_2) {\nuint8x16_t")
     assert found
     wide, otherwise, narrow = rest.partition("} else {")
-    assert otherwise and wide.count("vst1_u8(") == 8
+    assert otherwise and wide.count("vst1_u8(") == 16
     assert "if (anywhere) {" in narrow and "daedalus_any_u32 *)&dst" in narrow
+
+
+@pytest.mark.parametrize("name", ["vp9_lpf8_h", "vp9_lpf8_high_h"])
+def test_columns_of_a_row_are_stored_together_though_some_may_not_change(name: str) -> None:
+    """All eight rows, with six columns where a position is flat, else with the four near the edge
+    at once."""
+    text = made(name)[2]
+    assert text.count("if (anywhere) {") == 2  # what is computed, and what is stored
+    flat, otherwise, narrow = text.rpartition("} else {")
+    width = 64 if "high" in name else 32
+    assert otherwise and narrow.count(f"*(daedalus_any_u{width} *)&") == 8
+    assert narrow.count("dst") == 8
+    assert flat.count(f"*(daedalus_any_u{width} *)&") == 8
+    assert flat.count(f"*(daedalus_any_u{width // 2} *)&") == 8
 
 
 def test_sixteen_positions_are_one_register() -> None:

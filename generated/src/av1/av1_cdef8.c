@@ -39,7 +39,7 @@ static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
 static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 /*
- * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 93e7236532c62413
+ * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 2e0ebbcde6f3df46
  */
 static inline void one_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir) {
@@ -56,25 +56,25 @@ static inline void one_item_av1_cdef8__c_inpri(uint8_t *dst, ptrdiff_t dst_strid
       int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       int32_t t19 = src[(y + t16) * src_stride + x + t18];
       int32_t size = daedalus_absdiff(t19, px);
-      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit = daedalus_max(pri - (size >> (pri_shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
       int32_t t29 = (-1);
       int32_t t32 = src[(y + (t16 * t29)) * src_stride + x + (t18 * t29)];
       int32_t size_2 = daedalus_absdiff(t32, px);
-      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> (pri_shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
       int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t44 = src[(y + t42) * src_stride + x + t43];
       int32_t size_3 = daedalus_absdiff(t44, px);
-      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> (pri_shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
       int32_t t56 = src[(y + (t42 * t29)) * src_stride + x + (t43 * t29)];
       int32_t size_4 = daedalus_absdiff(t56, px);
-      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> (pri_shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
       int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
@@ -117,7 +117,7 @@ void daedalus_av1_cdef8__c_inpri(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash cb4c0e10a6ab1e3e
+ * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash 359bf071c9737963
  */
 static inline void one_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir) {
@@ -134,48 +134,48 @@ static inline void one_item_av1_cdef8__c_insec(uint8_t *dst, ptrdiff_t dst_strid
       int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t18 = src[(y + t16) * src_stride + x + t17];
       int32_t size = daedalus_absdiff(t18, px);
-      int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
+      int32_t limit = daedalus_max(sec - (size >> (shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
       int32_t t30 = src[(y + (t16 * t15)) * src_stride + x + (t17 * t15)];
       int32_t size_2 = daedalus_absdiff(t30, px);
-      int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_2 = daedalus_max(sec - (size_2 >> (shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
       int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t42 = src[(y + t40) * src_stride + x + t41];
       int32_t size_3 = daedalus_absdiff(t42, px);
-      int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_3 = daedalus_max(sec - (size_3 >> (shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
       int32_t t53 = src[(y + (t40 * t15)) * src_stride + x + (t41 * t15)];
       int32_t size_4 = daedalus_absdiff(t53, px);
-      int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_4 = daedalus_max(sec - (size_4 >> (shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
       int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
       int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
       int32_t t64 = src[(y + t62) * src_stride + x + t63];
       int32_t size_5 = daedalus_absdiff(t64, px);
-      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> (shift & 31)), 0);
       int32_t amount_5 = daedalus_min(size_5, limit_5);
       int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
       int32_t t76 = src[(y + (t62 * t15)) * src_stride + x + (t63 * t15)];
       int32_t size_6 = daedalus_absdiff(t76, px);
-      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> (shift & 31)), 0);
       int32_t amount_6 = daedalus_min(size_6, limit_6);
       int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
       int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
       int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
       int32_t t88 = src[(y + t86) * src_stride + x + t87];
       int32_t size_7 = daedalus_absdiff(t88, px);
-      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> (shift & 31)), 0);
       int32_t amount_7 = daedalus_min(size_7, limit_7);
       int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
       int32_t p = src[(y + (t86 * t15)) * src_stride + x + (t87 * t15)];
       int32_t size_8 = daedalus_absdiff(p, px);
-      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> (shift & 31)), 0);
       int32_t amount_8 = daedalus_min(size_8, limit_8);
       int32_t part = (px > p) ? (0 - amount_8) : amount_8;
       int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) + parts10) +
@@ -219,7 +219,7 @@ void daedalus_av1_cdef8__c_insec(const daedalus_buffer *buffers, const void *all
 }
 
 /*
- * Class inside (15 <= edges <= 15), input hash 21d3afe1c3c1027f
+ * Class inside (15 <= edges <= 15), input hash f9947628ed390912
  */
 static inline void one_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -240,73 +240,73 @@ static inline void one_item_av1_cdef8__c_inside(uint8_t *dst, ptrdiff_t dst_stri
       int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       int32_t t28 = src[(y + t25) * src_stride + x + t27];
       int32_t size = daedalus_absdiff(t28, px);
-      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit = daedalus_max(pri - (size >> (pri_shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
       int32_t t41 = (-1);
       int32_t t44 = src[(y + (t25 * t41)) * src_stride + x + (t27 * t41)];
       int32_t size_2 = daedalus_absdiff(t44, px);
-      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> (pri_shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
       int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t59 = src[(y + t57) * src_stride + x + t58];
       int32_t size_3 = daedalus_absdiff(t59, px);
-      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> (pri_shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
       int32_t t74 = src[(y + (t57 * t41)) * src_stride + x + (t58 * t41)];
       int32_t size_4 = daedalus_absdiff(t74, px);
-      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> (pri_shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
       int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t89 = src[(y + t87) * src_stride + x + t88];
       int32_t size_5 = daedalus_absdiff(t89, px);
-      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> (shift & 31)), 0);
       int32_t amount_5 = daedalus_min(size_5, limit_5);
       int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
       int32_t t104 = src[(y + (t87 * t41)) * src_stride + x + (t88 * t41)];
       int32_t size_6 = daedalus_absdiff(t104, px);
-      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> (shift & 31)), 0);
       int32_t amount_6 = daedalus_min(size_6, limit_6);
       int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
       int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t119 = src[(y + t117) * src_stride + x + t118];
       int32_t size_7 = daedalus_absdiff(t119, px);
-      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> (shift & 31)), 0);
       int32_t amount_7 = daedalus_min(size_7, limit_7);
       int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
       int32_t t133 = src[(y + (t117 * t41)) * src_stride + x + (t118 * t41)];
       int32_t size_8 = daedalus_absdiff(t133, px);
-      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> (shift & 31)), 0);
       int32_t amount_8 = daedalus_min(size_8, limit_8);
       int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
       int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
       int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
       int32_t t147 = src[(y + t145) * src_stride + x + t146];
       int32_t size_9 = daedalus_absdiff(t147, px);
-      int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_9 = daedalus_max(sec - (size_9 >> (shift & 31)), 0);
       int32_t amount_9 = daedalus_min(size_9, limit_9);
       int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
       int32_t t162 = src[(y + (t145 * t41)) * src_stride + x + (t146 * t41)];
       int32_t size_10 = daedalus_absdiff(t162, px);
-      int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_10 = daedalus_max(sec - (size_10 >> (shift & 31)), 0);
       int32_t amount_10 = daedalus_min(size_10, limit_10);
       int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
       int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
       int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
       int32_t t177 = src[(y + t175) * src_stride + x + t176];
       int32_t size_11 = daedalus_absdiff(t177, px);
-      int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_11 = daedalus_max(sec - (size_11 >> (shift & 31)), 0);
       int32_t amount_11 = daedalus_min(size_11, limit_11);
       int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
       int32_t p = src[(y + (t175 * t41)) * src_stride + x + (t176 * t41)];
       int32_t size_12 = daedalus_absdiff(p, px);
-      int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_12 = daedalus_max(sec - (size_12 >> (shift & 31)), 0);
       int32_t amount_12 = daedalus_min(size_12, limit_12);
       int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       int32_t low =
@@ -355,7 +355,7 @@ void daedalus_av1_cdef8__c_inside(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class pri (0 <= sec <= 0), input hash c2ab300bd70b9326
+ * Class pri (0 <= sec <= 0), input hash 1a92ab77fa8bdaa0
  */
 static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir,
@@ -563,25 +563,25 @@ static inline void one_item_av1_cdef8__c_pri(uint8_t *dst, ptrdiff_t dst_stride,
       int32_t t18 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       int32_t t19 = tile[y + t16 + 2][x + t18 + 2];
       int32_t size = daedalus_absdiff(t19, px);
-      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit = daedalus_max(pri - (size >> (pri_shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts0 = ((px > t19) ? (0 - amount) : amount) * t14;
       int32_t t29 = (-1);
       int32_t t32 = tile[y + (t16 * t29) + 2][x + (t18 * t29) + 2];
       int32_t size_2 = daedalus_absdiff(t32, px);
-      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> (pri_shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts1 = ((px > t32) ? (0 - amount_2) : amount_2) * t14;
       int32_t t42 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t43 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t44 = tile[y + t42 + 2][x + t43 + 2];
       int32_t size_3 = daedalus_absdiff(t44, px);
-      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> (pri_shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts2 = ((px > t44) ? (0 - amount_3) : amount_3) * t15;
       int32_t t56 = tile[y + (t42 * t29) + 2][x + (t43 * t29) + 2];
       int32_t size_4 = daedalus_absdiff(t56, px);
-      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> (pri_shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts3 = ((px > t56) ? (0 - amount_4) : amount_4) * t15;
       int32_t t68 = ((parts0 + parts1) + parts2) + parts3;
@@ -624,7 +624,7 @@ void daedalus_av1_cdef8__c_pri(const daedalus_buffer *buffers, const void *all_m
 }
 
 /*
- * Class sec (0 <= pri <= 0), input hash f3f4583bcf6a919b
+ * Class sec (0 <= pri <= 0), input hash 7f46a3d49909cd71
  */
 static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir,
@@ -832,48 +832,48 @@ static inline void one_item_av1_cdef8__c_sec(uint8_t *dst, ptrdiff_t dst_stride,
       int32_t t17 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t18 = tile[y + t16 + 2][x + t17 + 2];
       int32_t size = daedalus_absdiff(t18, px);
-      int32_t limit = daedalus_max(sec - (size >> daedalus_shift_amount(shift)), 0);
+      int32_t limit = daedalus_max(sec - (size >> (shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts4 = ((px > t18) ? (0 - amount) : amount) * 2;
       int32_t t30 = tile[y + (t16 * t15) + 2][x + (t17 * t15) + 2];
       int32_t size_2 = daedalus_absdiff(t30, px);
-      int32_t limit_2 = daedalus_max(sec - (size_2 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_2 = daedalus_max(sec - (size_2 >> (shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts5 = ((px > t30) ? (0 - amount_2) : amount_2) * 2;
       int32_t t40 = dy_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t41 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t42 = tile[y + t40 + 2][x + t41 + 2];
       int32_t size_3 = daedalus_absdiff(t42, px);
-      int32_t limit_3 = daedalus_max(sec - (size_3 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_3 = daedalus_max(sec - (size_3 >> (shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts6 = (px > t42) ? (0 - amount_3) : amount_3;
       int32_t t53 = tile[y + (t40 * t15) + 2][x + (t41 * t15) + 2];
       int32_t size_4 = daedalus_absdiff(t53, px);
-      int32_t limit_4 = daedalus_max(sec - (size_4 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_4 = daedalus_max(sec - (size_4 >> (shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts7 = (px > t53) ? (0 - amount_4) : amount_4;
       int32_t t62 = dy_table[daedalus_clip(way, 0, 7)][0];
       int32_t t63 = dx_table[daedalus_clip(way, 0, 7)][0];
       int32_t t64 = tile[y + t62 + 2][x + t63 + 2];
       int32_t size_5 = daedalus_absdiff(t64, px);
-      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> (shift & 31)), 0);
       int32_t amount_5 = daedalus_min(size_5, limit_5);
       int32_t parts8 = ((px > t64) ? (0 - amount_5) : amount_5) * 2;
       int32_t t76 = tile[y + (t62 * t15) + 2][x + (t63 * t15) + 2];
       int32_t size_6 = daedalus_absdiff(t76, px);
-      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> (shift & 31)), 0);
       int32_t amount_6 = daedalus_min(size_6, limit_6);
       int32_t parts9 = ((px > t76) ? (0 - amount_6) : amount_6) * 2;
       int32_t t86 = dy_table[daedalus_clip(way, 0, 7)][1];
       int32_t t87 = dx_table[daedalus_clip(way, 0, 7)][1];
       int32_t t88 = tile[y + t86 + 2][x + t87 + 2];
       int32_t size_7 = daedalus_absdiff(t88, px);
-      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> (shift & 31)), 0);
       int32_t amount_7 = daedalus_min(size_7, limit_7);
       int32_t parts10 = (px > t88) ? (0 - amount_7) : amount_7;
       int32_t p = tile[y + (t86 * t15) + 2][x + (t87 * t15) + 2];
       int32_t size_8 = daedalus_absdiff(p, px);
-      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> (shift & 31)), 0);
       int32_t amount_8 = daedalus_min(size_8, limit_8);
       int32_t part = (px > p) ? (0 - amount_8) : amount_8;
       int32_t total = ((((((parts4 + parts5) + parts6) + parts7) + parts8) + parts9) + parts10) +
@@ -917,7 +917,7 @@ void daedalus_av1_cdef8__c_sec(const daedalus_buffer *buffers, const void *all_m
 }
 
 /*
- * Class full, input hash 0c1f388adedf9ca7
+ * Class full, input hash fd555b9c0ebd7723
  */
 static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t sec, int32_t damping,
@@ -1128,73 +1128,73 @@ static inline void one_item_av1_cdef8__c_full(uint8_t *dst, ptrdiff_t dst_stride
       int32_t t27 = dx_table[daedalus_clip(dir_2, 0, 7)][0];
       int32_t t28 = tile[y + t25 + 2][x + t27 + 2];
       int32_t size = daedalus_absdiff(t28, px);
-      int32_t limit = daedalus_max(pri - (size >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit = daedalus_max(pri - (size >> (pri_shift & 31)), 0);
       int32_t amount = daedalus_min(size, limit);
       int32_t parts0 = ((px > t28) ? (0 - amount) : amount) * t18;
       int32_t t41 = (-1);
       int32_t t44 = tile[y + (t25 * t41) + 2][x + (t27 * t41) + 2];
       int32_t size_2 = daedalus_absdiff(t44, px);
-      int32_t limit_2 = daedalus_max(pri - (size_2 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_2 = daedalus_max(pri - (size_2 >> (pri_shift & 31)), 0);
       int32_t amount_2 = daedalus_min(size_2, limit_2);
       int32_t parts1 = ((px > t44) ? (0 - amount_2) : amount_2) * t18;
       int32_t t57 = dy_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t58 = dx_table[daedalus_clip(dir_2, 0, 7)][1];
       int32_t t59 = tile[y + t57 + 2][x + t58 + 2];
       int32_t size_3 = daedalus_absdiff(t59, px);
-      int32_t limit_3 = daedalus_max(pri - (size_3 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_3 = daedalus_max(pri - (size_3 >> (pri_shift & 31)), 0);
       int32_t amount_3 = daedalus_min(size_3, limit_3);
       int32_t parts2 = ((px > t59) ? (0 - amount_3) : amount_3) * t19;
       int32_t t74 = tile[y + (t57 * t41) + 2][x + (t58 * t41) + 2];
       int32_t size_4 = daedalus_absdiff(t74, px);
-      int32_t limit_4 = daedalus_max(pri - (size_4 >> daedalus_shift_amount(pri_shift)), 0);
+      int32_t limit_4 = daedalus_max(pri - (size_4 >> (pri_shift & 31)), 0);
       int32_t amount_4 = daedalus_min(size_4, limit_4);
       int32_t parts3 = ((px > t74) ? (0 - amount_4) : amount_4) * t19;
       int32_t t87 = dy_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t88 = dx_table[daedalus_clip(beside0, 0, 7)][0];
       int32_t t89 = tile[y + t87 + 2][x + t88 + 2];
       int32_t size_5 = daedalus_absdiff(t89, px);
-      int32_t limit_5 = daedalus_max(sec - (size_5 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_5 = daedalus_max(sec - (size_5 >> (shift & 31)), 0);
       int32_t amount_5 = daedalus_min(size_5, limit_5);
       int32_t parts4 = ((px > t89) ? (0 - amount_5) : amount_5) * 2;
       int32_t t104 = tile[y + (t87 * t41) + 2][x + (t88 * t41) + 2];
       int32_t size_6 = daedalus_absdiff(t104, px);
-      int32_t limit_6 = daedalus_max(sec - (size_6 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_6 = daedalus_max(sec - (size_6 >> (shift & 31)), 0);
       int32_t amount_6 = daedalus_min(size_6, limit_6);
       int32_t parts5 = ((px > t104) ? (0 - amount_6) : amount_6) * 2;
       int32_t t117 = dy_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t118 = dx_table[daedalus_clip(beside0, 0, 7)][1];
       int32_t t119 = tile[y + t117 + 2][x + t118 + 2];
       int32_t size_7 = daedalus_absdiff(t119, px);
-      int32_t limit_7 = daedalus_max(sec - (size_7 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_7 = daedalus_max(sec - (size_7 >> (shift & 31)), 0);
       int32_t amount_7 = daedalus_min(size_7, limit_7);
       int32_t parts6 = (px > t119) ? (0 - amount_7) : amount_7;
       int32_t t133 = tile[y + (t117 * t41) + 2][x + (t118 * t41) + 2];
       int32_t size_8 = daedalus_absdiff(t133, px);
-      int32_t limit_8 = daedalus_max(sec - (size_8 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_8 = daedalus_max(sec - (size_8 >> (shift & 31)), 0);
       int32_t amount_8 = daedalus_min(size_8, limit_8);
       int32_t parts7 = (px > t133) ? (0 - amount_8) : amount_8;
       int32_t t145 = dy_table[daedalus_clip(way, 0, 7)][0];
       int32_t t146 = dx_table[daedalus_clip(way, 0, 7)][0];
       int32_t t147 = tile[y + t145 + 2][x + t146 + 2];
       int32_t size_9 = daedalus_absdiff(t147, px);
-      int32_t limit_9 = daedalus_max(sec - (size_9 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_9 = daedalus_max(sec - (size_9 >> (shift & 31)), 0);
       int32_t amount_9 = daedalus_min(size_9, limit_9);
       int32_t parts8 = ((px > t147) ? (0 - amount_9) : amount_9) * 2;
       int32_t t162 = tile[y + (t145 * t41) + 2][x + (t146 * t41) + 2];
       int32_t size_10 = daedalus_absdiff(t162, px);
-      int32_t limit_10 = daedalus_max(sec - (size_10 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_10 = daedalus_max(sec - (size_10 >> (shift & 31)), 0);
       int32_t amount_10 = daedalus_min(size_10, limit_10);
       int32_t parts9 = ((px > t162) ? (0 - amount_10) : amount_10) * 2;
       int32_t t175 = dy_table[daedalus_clip(way, 0, 7)][1];
       int32_t t176 = dx_table[daedalus_clip(way, 0, 7)][1];
       int32_t t177 = tile[y + t175 + 2][x + t176 + 2];
       int32_t size_11 = daedalus_absdiff(t177, px);
-      int32_t limit_11 = daedalus_max(sec - (size_11 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_11 = daedalus_max(sec - (size_11 >> (shift & 31)), 0);
       int32_t amount_11 = daedalus_min(size_11, limit_11);
       int32_t parts10 = (px > t177) ? (0 - amount_11) : amount_11;
       int32_t p = tile[y + (t175 * t41) + 2][x + (t176 * t41) + 2];
       int32_t size_12 = daedalus_absdiff(p, px);
-      int32_t limit_12 = daedalus_max(sec - (size_12 >> daedalus_shift_amount(shift)), 0);
+      int32_t limit_12 = daedalus_max(sec - (size_12 >> (shift & 31)), 0);
       int32_t amount_12 = daedalus_min(size_12, limit_12);
       int32_t part = (px > p) ? (0 - amount_12) : amount_12;
       int32_t low =

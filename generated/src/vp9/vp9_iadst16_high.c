@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 658c49bfedd96002
+ * Class full, input hash ddb8aeb0606e3f19
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -159,8 +159,7 @@ static inline void one_item_vp9_iadst16_high__c_full(uint16_t *dst, ptrdiff_t ds
   }
   /* stage 2 of 2: x = 0..15; writes dst */
   for (int x = 0; x < 16; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

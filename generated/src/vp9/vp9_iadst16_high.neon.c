@@ -18,7 +18,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 3c879d738189c6ce
+ * Class full, input hash 5d28ed11bdf96b04
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -774,8 +774,8 @@ static inline void one_item_vp9_iadst16_high__neon_full(uint16_t *dst, ptrdiff_t
   /* stage 3 of 5: x = 0..1, x_in = 0..7; writes n_part3, n_part4, n_part5 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part3[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x15_0_2 = vld1q_s32(&rows[15][8*x]);
       int32x4_t x15_1_2 = vld1q_s32(&rows[15][8*x + 4]);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash a04123be3e265da8
+ * Class full, input hash 6ce63d1d12e37767
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -43,8 +43,7 @@ static inline void one_item_vp9_iadst4_idct4_high__c_full(uint16_t *dst, ptrdiff
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d7e11758151ef88c
+ * Class full, input hash 67dfb9687b776402
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -229,7 +229,10 @@ static inline void items_2_vp9_iadst4_idct4_high__vector_full_x2(uint16_t *const
   uint16x8_t value_sat = vqmovunq_s32(vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t68 = vminq_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t68));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t68));
@@ -385,8 +388,8 @@ static inline void one_item_vp9_iadst4_idct4_high__vector_full_x2(uint16_t *dst,
   uint32x4_t t64_3 = vmovl_u16(t64_2);
   uint32x4_t value = vaddq_u32(t64_3, vreinterpretq_u32_s32(t65));
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t68_2 = vmin_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst))[0], t68_2);
   int32x4_t t70_2 = vrshrq_n_s32(residuals1, 4);

@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 9dfacad34ba9f51d
+ * Class full, input hash 4b3ce39ae12c6801
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -683,8 +683,8 @@ static inline void one_item_vp9_iadst8_high__vector_full(uint16_t *dst, ptrdiff_
   uint16x8_t value = vaddq_u16(t286, vreinterpretq_u16_s16(t287));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t289 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t290 = vminq_u16(vreinterpretq_u16_s16(t289), t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t290);
   DAEDALUS_READ_LATER(rows);

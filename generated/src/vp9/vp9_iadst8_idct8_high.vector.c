@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 5cf12b2a69f9edeb
+ * Class full, input hash fd0167afe46767c5
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -571,8 +571,8 @@ static inline void one_item_vp9_iadst8_idct8_high__vector_full(uint16_t *dst, pt
   uint16x8_t value = vaddq_u16(t161, vreinterpretq_u16_s16(t162));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t164 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t165 = vminq_u16(vreinterpretq_u16_s16(t164), t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t165);
   DAEDALUS_READ_LATER(rows);

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 3398602bf2f10aed
+ * Class dc (1 <= eob <= 1), input hash a80c02c8f17b1ca3
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,8 +22,7 @@ static inline void one_item_vp9_idct16_high__c_dc(uint16_t *dst, ptrdiff_t dst_s
     const int32_t *coeffs, int32_t bits) {
   /* stage 1 of 1: x = 0..15; writes dst */
   for (int x = 0; x < 16; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = coeffs[0];
     int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x0 * 11585), 14);
     int32_t s0_2 = (int32_t)daedalus_round_shift64(((int64_t)s0 * 11585), 14);
@@ -142,7 +141,7 @@ void daedalus_vp9_idct16_high__c_dc(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class eob10 (2 <= eob <= 10), input hash 647e15c609919783
+ * Class eob10 (2 <= eob <= 10), input hash 3506738b312d5609
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -220,8 +219,7 @@ static inline void one_item_vp9_idct16_high__c_eob10(uint16_t *dst, ptrdiff_t ds
   }
   /* stage 2 of 2: x = 0..15; writes dst */
   for (int x = 0; x < 16; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];
@@ -409,7 +407,7 @@ void daedalus_vp9_idct16_high__c_eob10(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class eob38 (11 <= eob <= 38), input hash 9e9a58527356dd9b
+ * Class eob38 (11 <= eob <= 38), input hash a7472cacd014bcb3
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -515,8 +513,7 @@ static inline void one_item_vp9_idct16_high__c_eob38(uint16_t *dst, ptrdiff_t ds
   }
   /* stage 2 of 2: x = 0..15; writes dst */
   for (int x = 0; x < 16; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];
@@ -740,7 +737,7 @@ void daedalus_vp9_idct16_high__c_eob38(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 78a7140d5ff80842
+ * Class full, input hash 99a221d4d6243c29
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -870,8 +867,7 @@ static inline void one_item_vp9_idct16_high__c_full(uint16_t *dst, ptrdiff_t dst
   }
   /* stage 2 of 2: x = 0..15; writes dst */
   for (int x = 0; x < 16; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

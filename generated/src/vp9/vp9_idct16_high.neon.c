@@ -16,7 +16,7 @@
 #include <daedalus/neon_order.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash b3830a96023a919a
+ * Class dc (1 <= eob <= 1), input hash a360629496711c73
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -47,10 +47,10 @@ static inline void one_item_vp9_idct16_high__neon_dc(uint16_t *dst, ptrdiff_t ds
   uint16x8_t t16_1 = vld1q_u16(&((uint16_t *)(dst))[8]);
   uint16x8_t value_sat_0 = vsqaddq_u16(t16_0, t17_0);
   uint16x8_t value_sat_1 = vsqaddq_u16(t16_1, t17_1);
-  uint16x8_t t3_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t20_0 = vminq_u16(value_sat_0, t3_0);
   uint16x8_t t20_1 = vminq_u16(value_sat_1, t3_1);
   vst1q_u16(&((uint16_t *)(dst))[0], t20_0);
@@ -226,7 +226,7 @@ void daedalus_vp9_idct16_high__neon_dc(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class eob10 (2 <= eob <= 10), input hash d34d9d9d38daa83e
+ * Class eob10 (2 <= eob <= 10), input hash af85b146d252028a
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -393,8 +393,8 @@ static inline void one_item_vp9_idct16_high__neon_eob10(uint16_t *dst, ptrdiff_t
   /* stage 2 of 3: x = 0..1, x_in = 0..7; writes n_part1, n_part2, n_part3, n_part4, n_part5 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part1[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x0_0 = vld1q_s32(&rows[0][8*x]);
       int32x4_t x0_1 = vld1q_s32(&rows[0][8*x + 4]);
@@ -766,7 +766,7 @@ void daedalus_vp9_idct16_high__neon_eob10(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class eob38 (11 <= eob <= 38), input hash 3ad055d8cfc33ff0
+ * Class eob38 (11 <= eob <= 38), input hash 92a7e2d7091f8370
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1114,8 +1114,8 @@ static inline void one_item_vp9_idct16_high__neon_eob38(uint16_t *dst, ptrdiff_t
   /* stage 2 of 3: x = 0..1, x_in = 0..7; writes n_part1, n_part2 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part1[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
       int32x4_t x0_1_2 = vld1q_s32(&rows[0][8*x + 4]);
@@ -1569,7 +1569,7 @@ void daedalus_vp9_idct16_high__neon_eob38(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash ec7ec8622a8f85f0
+ * Class full, input hash 0c40e48630d6aea8
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -2070,8 +2070,8 @@ static inline void one_item_vp9_idct16_high__neon_full(uint16_t *dst, ptrdiff_t 
   /* stage 3 of 4: x = 0..1, x_in = 0..7; writes n_part2, n_part3 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part2[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x8_0_2 = vld1q_s32(&rows[8][8*x]);
       int32x4_t x8_1_2 = vld1q_s32(&rows[8][8*x + 4]);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 17bf76c4d22e575a
+ * Class dc (1 <= eob <= 1), input hash 4c37f21c0cda6d55
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -52,10 +52,10 @@ static inline void one_item_vp9_idct16_high__vector_dc(uint16_t *dst, ptrdiff_t 
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t26_0 = vmaxq_s16(vreinterpretq_s16_u16(value_0), vreinterpretq_s16_u16(k0));
   int16x8_t t26_1 = vmaxq_s16(vreinterpretq_s16_u16(value_1), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t27_0 = vminq_u16(vreinterpretq_u16_s16(t26_0), t3_0);
   uint16x8_t t27_1 = vminq_u16(vreinterpretq_u16_s16(t26_1), t3_1);
   vst1q_u16(&((uint16_t *)(dst))[0], t27_0);
@@ -261,7 +261,7 @@ void daedalus_vp9_idct16_high__vector_dc(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class eob10 (2 <= eob <= 10), input hash 307ce3a91815968a
+ * Class eob10 (2 <= eob <= 10), input hash 35b30a1e11277c55
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -471,8 +471,8 @@ static inline void one_item_vp9_idct16_high__vector_eob10(uint16_t *dst, ptrdiff
   /* stage 2 of 3: x = 0..1, x_in = 0..7; writes n_part1, n_part2, n_part3, n_part4, n_part5 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part1[0][8*x], vreinterpretq_s16_u16(t3));
       uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
       int32x4_t x0_0 = vld1q_s32(&rows[0][8*x]);
@@ -943,7 +943,7 @@ void daedalus_vp9_idct16_high__vector_eob10(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class eob38 (11 <= eob <= 38), input hash 3920367a3f94b7d1
+ * Class eob38 (11 <= eob <= 38), input hash 112852756705f651
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1412,8 +1412,8 @@ static inline void one_item_vp9_idct16_high__vector_eob38(uint16_t *dst, ptrdiff
   /* stage 2 of 3: x = 0..1, x_in = 0..7; writes n_part1, n_part2, n_part3 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part1[0][8*x], vreinterpretq_s16_u16(t3));
       uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
@@ -2018,7 +2018,7 @@ void daedalus_vp9_idct16_high__vector_eob38(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class full, input hash f3b5c6ae9bad2694
+ * Class full, input hash c391921395595472
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -2665,8 +2665,8 @@ static inline void one_item_vp9_idct16_high__vector_full(uint16_t *dst, ptrdiff_
   /* stage 3 of 5: x = 0..1, x_in = 0..7; writes n_part3, n_part4 */
   {
     for (int x = 0; x < 2; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part3[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x8_0_2 = vld1q_s32(&rows[8][8*x]);
       int32x4_t x8_1_2 = vld1q_s32(&rows[8][8*x + 4]);

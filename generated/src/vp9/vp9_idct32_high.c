@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 0ffbdb80e5c0c445
+ * Class dc (1 <= eob <= 1), input hash 9e61c2d2e0380b33
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,8 +22,7 @@ static inline void one_item_vp9_idct32_high__c_dc(uint16_t *dst, ptrdiff_t dst_s
     const int32_t *coeffs, int32_t bits) {
   /* stage 1 of 1: x = 0..31; writes dst */
   for (int x = 0; x < 32; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = coeffs[0];
     int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x0 * 11585), 14);
     int32_t s0_2 = (int32_t)daedalus_round_shift64(((int64_t)s0 * 11585), 14);
@@ -206,7 +205,7 @@ void daedalus_vp9_idct32_high__c_dc(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class eob34 (2 <= eob <= 34), input hash 056112bff2a0041c
+ * Class eob34 (2 <= eob <= 34), input hash 21eea4c6114bfdd8
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -416,8 +415,7 @@ static inline void one_item_vp9_idct32_high__c_eob34(uint16_t *dst, ptrdiff_t ds
   }
   /* stage 2 of 2: x = 0..31; writes dst */
   for (int x = 0; x < 32; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];
@@ -809,7 +807,7 @@ void daedalus_vp9_idct32_high__c_eob34(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class eob135 (35 <= eob <= 135), input hash 9b71a75154e3ea75
+ * Class eob135 (35 <= eob <= 135), input hash 5e38ac939c0fa56b
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1073,8 +1071,7 @@ static inline void one_item_vp9_idct32_high__c_eob135(uint16_t *dst, ptrdiff_t d
   }
   /* stage 2 of 2: x = 0..31; writes dst */
   for (int x = 0; x < 32; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];
@@ -1536,7 +1533,7 @@ void daedalus_vp9_idct32_high__c_eob135(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class full, input hash d61f5437bd8da335
+ * Class full, input hash 142e6fbd02bdff56
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1848,8 +1845,7 @@ static inline void one_item_vp9_idct32_high__c_full(uint16_t *dst, ptrdiff_t dst
   }
   /* stage 2 of 2: x = 0..31; writes dst */
   for (int x = 0; x < 32; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

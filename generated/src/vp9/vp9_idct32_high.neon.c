@@ -17,7 +17,7 @@
 #include <daedalus/neon_narrow.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 2c45667d813f0e02
+ * Class dc (1 <= eob <= 1), input hash a6ee1788bfed0e7c
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -67,14 +67,14 @@ static inline void one_item_vp9_idct32_high__neon_dc(uint16_t *dst, ptrdiff_t ds
   uint16x8_t value_sat_1 = vsqaddq_u16(t16.val[1], t17_1);
   uint16x8_t value_sat_2 = vsqaddq_u16(t16.val[2], t17_2);
   uint16x8_t value_sat_3 = vsqaddq_u16(t16.val[3], t17_3);
-  uint16x8_t t3_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t20_0 = vminq_u16(value_sat_0, t3_0);
   uint16x8_t t20_1 = vminq_u16(value_sat_1, t3_1);
   uint16x8_t t20_2 = vminq_u16(value_sat_2, t3_2);
@@ -537,7 +537,7 @@ void daedalus_vp9_idct32_high__neon_dc(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class eob34 (2 <= eob <= 34), input hash 71bf70a8d499e5bc
+ * Class eob34 (2 <= eob <= 34), input hash a5e5ca0a2fddc423
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1332,8 +1332,8 @@ static inline void one_item_vp9_idct32_high__neon_eob34(uint16_t *dst, ptrdiff_t
       n_part26, n_part27, n_part28 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part21[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
       int32x4_t x0_1_2 = vld1q_s32(&rows[0][8*x + 4]);
@@ -3261,7 +3261,7 @@ void daedalus_vp9_idct32_high__neon_eob34(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class eob135 (35 <= eob <= 135), input hash 90e7eb897b62a53a
+ * Class eob135 (35 <= eob <= 135), input hash e4f972d50c3df5eb
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -4844,8 +4844,8 @@ static inline void one_item_vp9_idct32_high__neon_eob135(uint16_t *dst, ptrdiff_
   /* stage 7 of 9: x = 0..3, x_in = 0..7; writes n_part24, n_part25, n_part26 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part24[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
       int32x4_t x0_1_2 = vld1q_s32(&rows[0][8*x + 4]);
@@ -6733,7 +6733,7 @@ void daedalus_vp9_idct32_high__neon_eob135(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash 393989816f9b6c96
+ * Class full, input hash 1b38fc059751ff8a
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -8584,8 +8584,8 @@ static inline void one_item_vp9_idct32_high__neon_full(uint16_t *dst, ptrdiff_t 
   /* stage 7 of 9: x = 0..3, x_in = 0..7; writes n_part10, n_part11, n_part12 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part10[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x16_0_2 = vld1q_s32(&rows[16][8*x]);
       int32x4_t x16_1_2 = vld1q_s32(&rows[16][8*x + 4]);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 2e502874e805f076
+ * Class dc (1 <= eob <= 1), input hash b71235a8335d5cef
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -76,14 +76,14 @@ static inline void one_item_vp9_idct32_high__vector_dc(uint16_t *dst, ptrdiff_t 
   int16x8_t t26_1 = vmaxq_s16(vreinterpretq_s16_u16(value_1), vreinterpretq_s16_u16(k0));
   int16x8_t t26_2 = vmaxq_s16(vreinterpretq_s16_u16(value_2), vreinterpretq_s16_u16(k0));
   int16x8_t t26_3 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t3_3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t3_3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t27_0 = vminq_u16(vreinterpretq_u16_s16(t26_0), t3_0);
   uint16x8_t t27_1 = vminq_u16(vreinterpretq_u16_s16(t26_1), t3_1);
   uint16x8_t t27_2 = vminq_u16(vreinterpretq_u16_s16(t26_2), t3_2);
@@ -763,7 +763,7 @@ void daedalus_vp9_idct32_high__vector_dc(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class eob34 (2 <= eob <= 34), input hash 8b3c52556ac12875
+ * Class eob34 (2 <= eob <= 34), input hash c3c05d996cc6aae3
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -1786,8 +1786,8 @@ static inline void one_item_vp9_idct32_high__vector_eob34(uint16_t *dst, ptrdiff
       n_part26, n_part27 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part21[0][8*x], vreinterpretq_s16_u16(t3));
       uint32x4_t k8192_2 = vdupq_n_u32((uint32_t)(8192));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
@@ -4253,7 +4253,7 @@ void daedalus_vp9_idct32_high__vector_eob34(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class eob135 (35 <= eob <= 135), input hash 658334853c1771bc
+ * Class eob135 (35 <= eob <= 135), input hash 92165f21358509ac
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -5732,8 +5732,8 @@ static inline void one_item_vp9_idct32_high__vector_eob135(uint16_t *dst, ptrdif
   /* stage 4 of 7: x = 0..3, x_in = 0..7; writes n_part5, n_part6 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part5[0][8*x], vreinterpretq_s16_u16(t3));
       uint32x4_t k8192_4 = vdupq_n_u32((uint32_t)(8192));
       int32x4_t x0_0_2 = vld1q_s32(&rows[0][8*x]);
@@ -7320,7 +7320,7 @@ void daedalus_vp9_idct32_high__vector_eob135(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash 3cf62d411d6319aa
+ * Class full, input hash 2e5096d57d1b57af
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -8928,8 +8928,8 @@ static inline void one_item_vp9_idct32_high__vector_full(uint16_t *dst, ptrdiff_
   /* stage 4 of 7: x = 0..3, x_in = 0..7; writes n_part4, n_part5 */
   {
     for (int x = 0; x < 4; x++) {
-      uint16x8_t t3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       vst1q_s16(&n_part4[0][8*x], vreinterpretq_s16_u16(t3));
       int32x4_t x16_0_2 = vld1q_s32(&rows[16][8*x]);
       int32x4_t x16_1_2 = vld1q_s32(&rows[16][8*x + 4]);

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 92b4e9fc61494afd
+ * Class dc (1 <= eob <= 1), input hash 67e90d83890c20b9
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -22,8 +22,7 @@ static inline void one_item_vp9_idct4_high__c_dc(uint16_t *dst, ptrdiff_t dst_st
     const int32_t *coeffs, int32_t bits) {
   /* stage 1 of 1: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = coeffs[0];
     int32_t s0 = (int32_t)daedalus_round_shift64(((int64_t)x0 * 11585), 14);
     int32_t s0_2 = (int32_t)daedalus_round_shift64(((int64_t)s0 * 11585), 14);
@@ -94,7 +93,7 @@ void daedalus_vp9_idct4_high__c_dc(const daedalus_buffer *buffers, const void *a
 }
 
 /*
- * Class full, input hash 4afef8640fe8f41e
+ * Class full, input hash 51fec450c7f216c6
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -122,8 +121,7 @@ static inline void one_item_vp9_idct4_high__c_full(uint16_t *dst, ptrdiff_t dst_
   }
   /* stage 2 of 2: x = 0..3; writes dst */
   for (int x = 0; x < 4; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

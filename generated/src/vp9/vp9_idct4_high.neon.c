@@ -16,7 +16,7 @@
 #include <daedalus/neon_narrow.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 689033fc7562e7e2
+ * Class dc (1 <= eob <= 1), input hash dfb26b26ee617f71
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -43,7 +43,10 @@ static inline void items_2_vp9_idct4_high__neon_dc_x2(uint16_t *const dst[2], pt
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
   uint16x8_t value_sat = vsqaddq_u16(t16, t17);
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t20 = vminq_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t20));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t20));
@@ -79,8 +82,8 @@ static inline void one_item_vp9_idct4_high__neon_dc_x2(uint16_t *dst, ptrdiff_t 
   int16x4_t t17 = vdup_n_s16((int16_t)(((s0_2 + 8) >> 4)));
   uint16x4_t t16 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint16x4_t value_sat = vsqadd_u16(t16, t17);
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t20 = vmin_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst))[0], t20);
   uint16x4_t t21 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
@@ -192,7 +195,7 @@ void daedalus_vp9_idct4_high__neon_dc_x2(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash ed0aa92a8beeeffc
+ * Class full, input hash 762996ca144517c2
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -327,7 +330,10 @@ static inline void items_2_vp9_idct4_high__neon_full_x2(uint16_t *const dst[2],
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t45 = vminq_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t45));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t45));
@@ -433,8 +439,8 @@ static inline void one_item_vp9_idct4_high__neon_full_x2(uint16_t *dst, ptrdiff_
   uint16x4_t t40 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t41), t40);
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t45 = vmin_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst))[0], t45);
   int32x4_t t47 = vrshrq_n_s32(residuals1, 4);

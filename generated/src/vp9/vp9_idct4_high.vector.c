@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 69bdaef58bd7b21a
+ * Class dc (1 <= eob <= 1), input hash 02d7e71adbed633a
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -50,7 +50,10 @@ static inline void items_2_vp9_idct4_high__vector_dc_x2(uint16_t *const dst[2],
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t26 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t27 = vminq_u16(vreinterpretq_u16_s16(t26), t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t27));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t27));
@@ -94,8 +97,8 @@ static inline void one_item_vp9_idct4_high__vector_dc_x2(uint16_t *dst, ptrdiff_
   uint16x4_t value = vadd_u16(t23, vreinterpret_u16_s16(t24));
   uint16x4_t k0 = vdup_n_u16((uint16_t)(0));
   int16x4_t t26 = vmax_s16(vreinterpret_s16_u16(value), vreinterpret_s16_u16(k0));
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t27 = vmin_u16(vreinterpret_u16_s16(t26), t3);
   vst1_u16(&((uint16_t *)(dst))[0], t27);
   uint16x4_t t28 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
@@ -210,7 +213,7 @@ void daedalus_vp9_idct4_high__vector_dc_x2(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash 3fafe72dc4d8a5f6
+ * Class full, input hash 81d15491529985a8
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -395,7 +398,10 @@ static inline void items_2_vp9_idct4_high__vector_full_x2(uint16_t *const dst[2]
   uint16x8_t value_sat = vqmovunq_s32(vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t68 = vminq_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t68));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t68));
@@ -534,8 +540,8 @@ static inline void one_item_vp9_idct4_high__vector_full_x2(uint16_t *dst, ptrdif
   uint32x4_t t64_2 = vmovl_u16(t64);
   uint32x4_t value = vaddq_u32(t64_2, vreinterpretq_u32_s32(t65));
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t68 = vmin_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst))[0], t68);
   int32x4_t t70 = vrshrq_n_s32(residuals1, 4);

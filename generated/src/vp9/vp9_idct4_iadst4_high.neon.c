@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 965c9087f8bf27dd
+ * Class full, input hash ea29651b5750080a
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -183,7 +183,10 @@ static inline void items_2_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *const d
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t3 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t45 = vminq_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t45));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t45));
@@ -304,8 +307,8 @@ static inline void one_item_vp9_idct4_iadst4_high__neon_full_x2(uint16_t *dst,
   uint16x4_t t40 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint32x4_t value = vaddw_u16(vreinterpretq_u32_s32(t41), t40);
   uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
-  uint16x4_t t3 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t3 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t45 = vmin_u16(value_sat, t3);
   vst1_u16(&((uint16_t *)(dst))[0], t45);
   int32x4_t t47 = vrshrq_n_s32(residuals1, 4);

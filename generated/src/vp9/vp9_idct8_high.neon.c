@@ -16,7 +16,7 @@
 #include <daedalus/neon_narrow.h>
 
 /*
- * Class dc (1 <= eob <= 1), input hash 0e391dc18adfb3eb
+ * Class dc (1 <= eob <= 1), input hash 46040fee54656651
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -36,8 +36,8 @@ static inline void one_item_vp9_idct8_high__neon_dc(uint16_t *dst, ptrdiff_t dst
   int16x8_t t17 = vdupq_n_s16((int16_t)(((s0_2 + 16) >> 5)));
   uint16x8_t t16 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t value_sat = vsqaddq_u16(t16, t17);
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t20 = vminq_u16(value_sat, t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t20);
   uint16x8_t t21 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
@@ -118,7 +118,7 @@ void daedalus_vp9_idct8_high__neon_dc(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class eob12 (2 <= eob <= 12), input hash f935c87ac6905070
+ * Class eob12 (2 <= eob <= 12), input hash d84d39cbac684226
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -280,8 +280,8 @@ static inline void one_item_vp9_idct8_high__neon_eob12(uint16_t *dst, ptrdiff_t 
   int16x8_t t91 = DAEDALUS_NARROW_N(rshrn, s32, s16, residuals0_0, residuals0_1, 5);
   uint16x8_t t90 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t value_sat = vsqaddq_u16(t90, t91);
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t94 = vminq_u16(value_sat, t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t94);
   DAEDALUS_READ_LATER(rows);
@@ -384,7 +384,7 @@ void daedalus_vp9_idct8_high__neon_eob12(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 0c399627ff407e86
+ * Class full, input hash 3aee9260157dbcc6
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -703,8 +703,8 @@ static inline void one_item_vp9_idct8_high__neon_full(uint16_t *dst, ptrdiff_t d
   int16x8_t t103 = DAEDALUS_NARROW_N(rshrn, s32, s16, residuals0_0, residuals0_1, 5);
   uint16x8_t t102 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t value_sat = vsqaddq_u16(t102, t103);
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t107 = vminq_u16(value_sat, t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t107);
   DAEDALUS_READ_LATER(rows);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class dc (1 <= eob <= 1), input hash 294e62255d1e7c5d
+ * Class dc (1 <= eob <= 1), input hash 71be0d610cd1b747
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -40,8 +40,8 @@ static inline void one_item_vp9_idct8_high__vector_dc(uint16_t *dst, ptrdiff_t d
   uint16x8_t value = vaddq_u16(t23, vreinterpretq_u16_s16(t24));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t26 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t27 = vminq_u16(vreinterpretq_u16_s16(t26), t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t27);
   uint16x8_t t28 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
@@ -130,7 +130,7 @@ void daedalus_vp9_idct8_high__vector_dc(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class eob12 (2 <= eob <= 12), input hash fe27ba47a044cc76
+ * Class eob12 (2 <= eob <= 12), input hash 80adadee5fd88233
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -361,8 +361,8 @@ static inline void one_item_vp9_idct8_high__vector_eob12(uint16_t *dst, ptrdiff_
   uint16x8_t value = vaddq_u16(t116, vreinterpretq_u16_s16(t117));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t119 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t120 = vminq_u16(vreinterpretq_u16_s16(t119), t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t120);
   DAEDALUS_READ_LATER(rows);
@@ -472,7 +472,7 @@ void daedalus_vp9_idct8_high__vector_eob12(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash e0aea671903dce1f
+ * Class full, input hash ed2403b67b177b25
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -897,8 +897,8 @@ static inline void one_item_vp9_idct8_high__vector_full(uint16_t *dst, ptrdiff_t
   uint16x8_t value = vaddq_u16(t161, vreinterpretq_u16_s16(t162));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t164 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t165 = vminq_u16(vreinterpretq_u16_s16(t164), t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t165);
   DAEDALUS_READ_LATER(rows);

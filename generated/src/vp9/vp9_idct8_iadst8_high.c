@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b25e0b844655df5f
+ * Class full, input hash a2f73d1b933a242f
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -79,8 +79,7 @@ static inline void one_item_vp9_idct8_iadst8_high__c_full(uint16_t *dst, ptrdiff
   }
   /* stage 2 of 2: x = 0..7; writes dst */
   for (int x = 0; x < 8; x++) {
-    int32_t t3 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+    int32_t t3 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
     int32_t x0 = rows[0][x];
     int32_t x1 = rows[1][x];
     int32_t x2 = rows[2][x];

@@ -17,7 +17,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 95c1145949d55156
+ * Class full, input hash 11e2014a83c9a660
  * assumes t20: 8.7.1.1: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -432,8 +432,8 @@ static inline void one_item_vp9_idct8_iadst8_high__neon_full(uint16_t *dst, ptrd
   int16x8_t t134 = DAEDALUS_NARROW_N(rshrn, s32, s16, residuals0_0, residuals0_1, 5);
   uint16x8_t t133 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t value_sat = vsqaddq_u16(t133, t134);
-  uint16x8_t t3 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t137 = vminq_u16(value_sat, t3);
   vst1q_u16(&((uint16_t *)(dst))[0], t137);
   DAEDALUS_READ_LATER(rows);

@@ -14,15 +14,14 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 35dec9da4085cca9
+ * Class full, input hash 95fab8b9be090dc0
  */
 static inline void one_item_vp9_intra_dc_none16_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t more, int32_t bits) {
   /* stage 1 of 1: y = 0..15, x = 0..15; writes dst */
   for (int y = 0; y < 16; y++) {
     for (int x = 0; x < 16; x++) {
-      int32_t value =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
+      int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) +
           (uint32_t)more);
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)value;
     }

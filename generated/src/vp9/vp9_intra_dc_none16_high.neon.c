@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d26674f98587120c
+ * Class full, input hash 4b3872ef27a1600b
  */
 static inline void one_item_vp9_intra_dc_none16_high__neon_full(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t more, int32_t bits) {
@@ -35,8 +35,7 @@ static inline void one_item_vp9_intra_dc_none16_high__neon_full(uint16_t *dst,
   uint16_t *const dst_row14 = (uint16_t *)((uint8_t *)dst_row13 + dst_stride);
   uint16_t *const dst_row15 = (uint16_t *)((uint8_t *)dst_row14 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
-  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
-      (uint32_t)more);
+  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) + (uint32_t)more);
   uint16x8_t value_0 = vdupq_n_u16((uint16_t)(value));
   uint16x8_t value_1 = vdupq_n_u16((uint16_t)(value));
   vst1q_u16(&((uint16_t *)(dst))[0], value_0);

@@ -14,15 +14,14 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 4fa9d64621050f79
+ * Class full, input hash 74c6e270d2392a5b
  */
 static inline void one_item_vp9_intra_dc_none32_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t more, int32_t bits) {
   /* stage 1 of 1: y = 0..31, x = 0..31; writes dst */
   for (int y = 0; y < 32; y++) {
     for (int x = 0; x < 32; x++) {
-      int32_t value =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
+      int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) +
           (uint32_t)more);
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)value;
     }

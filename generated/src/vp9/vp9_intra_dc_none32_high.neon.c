@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b21b6483c0af2386
+ * Class full, input hash b86f1b95ebc6faad
  */
 static inline void one_item_vp9_intra_dc_none32_high__neon_full(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t more, int32_t bits) {
@@ -51,8 +51,7 @@ static inline void one_item_vp9_intra_dc_none32_high__neon_full(uint16_t *dst,
   uint16_t *const dst_row30 = (uint16_t *)((uint8_t *)dst_row29 + dst_stride);
   uint16_t *const dst_row31 = (uint16_t *)((uint8_t *)dst_row30 + dst_stride);
   /* stage 1 of 1: x = 0..31; writes dst */
-  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
-      (uint32_t)more);
+  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) + (uint32_t)more);
   uint16x8_t value_0 = vdupq_n_u16((uint16_t)(value));
   uint16x8_t value_1 = vdupq_n_u16((uint16_t)(value));
   uint16x8_t value_2 = vdupq_n_u16((uint16_t)(value));

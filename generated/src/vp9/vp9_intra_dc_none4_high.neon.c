@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash c71a94aeda575605
+ * Class full, input hash 977d5af179637c92
  */
 static inline void one_item_vp9_intra_dc_none4_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t more, int32_t bits) {
@@ -23,8 +23,7 @@ static inline void one_item_vp9_intra_dc_none4_high__neon_full(uint16_t *dst, pt
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
-      (uint32_t)more);
+  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) + (uint32_t)more);
   uint16x8_t value_0 = vdupq_n_u16((uint16_t)(value));
   uint16x8_t value_1 = vdupq_n_u16((uint16_t)(value));
   vst1_u16(&((uint16_t *)(dst))[0], vget_low_u16(value_0));

@@ -14,15 +14,14 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 05b4669a9dd02d26
+ * Class full, input hash 3d413a81e1168169
  */
 static inline void one_item_vp9_intra_dc_none8_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t more, int32_t bits) {
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      int32_t value =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
+      int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) +
           (uint32_t)more);
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)value;
     }

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash ba8074c47a1d605e
+ * Class full, input hash e374a9c52a3e661e
  */
 static inline void one_item_vp9_intra_dc_none8_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t more, int32_t bits) {
@@ -27,8 +27,7 @@ static inline void one_item_vp9_intra_dc_none8_high__neon_full(uint16_t *dst, pt
   uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
-  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1)) +
-      (uint32_t)more);
+  int32_t value = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << ((bits - 1) & 31)) + (uint32_t)more);
   uint16x8_t value_2 = vdupq_n_u16((uint16_t)(value));
   vst1q_u16(&((uint16_t *)(dst))[0], value_2);
   vst1q_u16(&((uint16_t *)(dst_row1))[0], value_2);

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 03441a179937f5e6
+ * Class full, input hash 9de6926aac6d8e3c
  */
 static inline void one_item_vp9_intra_tm16_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
@@ -37,8 +37,7 @@ static inline void one_item_vp9_intra_tm16_high__neon_full(uint16_t *dst, ptrdif
   uint16_t *const dst_row14 = (uint16_t *)((uint8_t *)dst_row13 + dst_stride);
   uint16_t *const dst_row15 = (uint16_t *)((uint8_t *)dst_row14 + dst_stride);
   /* stage 1 of 1: x = 0..15; writes dst */
-  int32_t white =
-      (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+  int32_t white = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
   int32_t t4 = ((const uint16_t *)(left))[15];
   int32_t t5 = ((const uint16_t *)(top))[-1];
   int32_t t12 = ((const uint16_t *)(left))[14];

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash e84119b515f9db03
+ * Class full, input hash b9072963bfbfca20
  */
 static inline void one_item_vp9_intra_tm4_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
@@ -25,8 +25,7 @@ static inline void one_item_vp9_intra_tm4_high__neon_full(uint16_t *dst, ptrdiff
   uint16_t *const dst_row2 = (uint16_t *)((uint8_t *)dst_row1 + dst_stride);
   uint16_t *const dst_row3 = (uint16_t *)((uint8_t *)dst_row2 + dst_stride);
   /* stage 1 of 1: y = 0..3, x = 0..3; writes dst */
-  int32_t white =
-      (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+  int32_t white = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
   int32_t t5 = ((const uint16_t *)(top))[-1];
   uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(t5));
   uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(t5));

@@ -13,7 +13,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash f510b83f8e69122e
+ * Class full, input hash 0a00a50fc83ba5bd
  */
 static inline void one_item_vp9_intra_tm8_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
@@ -23,8 +23,7 @@ static inline void one_item_vp9_intra_tm8_high__c_full(uint16_t *dst, ptrdiff_t 
   /* stage 1 of 1: y = 0..7, x = 0..7; writes dst */
   for (int y = 0; y < 8; y++) {
     for (int x = 0; x < 8; x++) {
-      int32_t white =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+      int32_t white = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
       int32_t t4 = ((const uint16_t *)(left))[-1*y + 7];
       int32_t t5 = ((const uint16_t *)(top))[-1];
       int32_t t7 = ((const uint16_t *)(top))[x];

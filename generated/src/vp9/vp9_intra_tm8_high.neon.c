@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 84b3bc3cbb40e93a
+ * Class full, input hash a663c662b18d69bd
  */
 static inline void one_item_vp9_intra_tm8_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *left, ptrdiff_t left_stride, const uint16_t *top, ptrdiff_t top_stride,
@@ -29,8 +29,7 @@ static inline void one_item_vp9_intra_tm8_high__neon_full(uint16_t *dst, ptrdiff
   uint16_t *const dst_row6 = (uint16_t *)((uint8_t *)dst_row5 + dst_stride);
   uint16_t *const dst_row7 = (uint16_t *)((uint8_t *)dst_row6 + dst_stride);
   /* stage 1 of 1: x = 0..7; writes dst */
-  int32_t white =
-      (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
+  int32_t white = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
   int32_t t4 = ((const uint16_t *)(left))[7];
   int32_t t5 = ((const uint16_t *)(top))[-1];
   int32_t t12 = ((const uint16_t *)(left))[6];

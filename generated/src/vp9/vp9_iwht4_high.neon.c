@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 079726d9c716312f
+ * Class full, input hash 852ab3ccbb11d99c
  * assumes t20: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -113,7 +113,7 @@ static inline void items_2_vp9_iwht4_high__neon_full_x2(uint16_t *const dst[2],
       vreinterpretq_s32_u32(value_1));
   uint16x8_t t23_sat = vmaxq_u16(value_sat, k0);
   uint16x8_t t3_sat =
-      vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
   uint16x8_t t24_sat = vminq_u16(t23_sat, t3_sat);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t24_sat));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t24_sat));
@@ -195,8 +195,8 @@ static inline void one_item_vp9_iwht4_high__neon_full_x2(uint16_t *dst, ptrdiff_
   uint16x4_t t20 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint32x4_t value = vaddw_u16(residuals0, t20);
   int32x4_t value_sat = vmaxq_s32(vreinterpretq_s32_u32(value), vdupq_n_s32(0));
-  uint32x4_t t3 =
-      vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint32x4_t t3 = vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint32x4_t t24 = vminq_u32(vreinterpretq_u32_s32(value_sat), t3);
   uint16x4_t t24_2 = vmovn_u32(t24);
   vst1_u16(&((uint16_t *)(dst))[0], t24_2);

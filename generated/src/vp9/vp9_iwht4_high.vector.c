@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 6e2705de9d533c6d
+ * Class full, input hash d49f9fc690b6d449
  * assumes t20: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -112,7 +112,7 @@ static inline void items_2_vp9_iwht4_high__vector_full_x2(uint16_t *const dst[2]
   int32x4_t value_sat_0 = vmaxq_s32(vreinterpretq_s32_u32(value_0), vdupq_n_s32(0));
   int32x4_t value_sat_1 = vmaxq_s32(vreinterpretq_s32_u32(value_1), vdupq_n_s32(0));
   uint16x8_t t3_sat =
-      vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
   uint16x8_t t23_sat = vqmovnq_u32(vreinterpretq_u32_s32(value_sat_0),
       vreinterpretq_u32_s32(value_sat_1));
   uint16x8_t t24_sat = vminq_u16(t23_sat, t3_sat);
@@ -206,8 +206,8 @@ static inline void one_item_vp9_iwht4_high__vector_full_x2(uint16_t *dst, ptrdif
   uint32x4_t t20_2 = vmovl_u16(t20);
   uint32x4_t value = vaddq_u32(t20_2, residuals0);
   int32x4_t value_sat = vmaxq_s32(vreinterpretq_s32_u32(value), vdupq_n_s32(0));
-  uint32x4_t t3 =
-      vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint32x4_t t3 = vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint32x4_t t24 = vminq_u32(vreinterpretq_u32_s32(value_sat), t3);
   uint16x4_t t24_2 = vmovn_u32(t24);
   vst1_u16(&((uint16_t *)(dst))[0], t24_2);

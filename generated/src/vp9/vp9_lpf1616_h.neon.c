@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash f6b935ae8d1bfc03
+ * Class full, input hash bedf9ae1aa0f8bf4
  */
 static inline void one_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -937,6 +937,7 @@ static inline void one_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *ds
   uint8x16_t t223 = vbslq_u8(t39_2, t173, p1_2);
   uint8x16_t t224 = vbslq_u8(t39_2, t179, p0_2);
   uint8x16_t t225 = vbslq_u8(t39_2, t185_2, q0_2);
+  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
   if (anywhere_2) {
     uint8x16_t z_49 = vzip1q_u8(t218, t219);
     uint8x16_t z_50 = vzip2q_u8(t218, t219);
@@ -994,137 +995,115 @@ static inline void one_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *ds
     *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_71), 1);
     *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_72), 0);
     *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_72), 1);
+    uint8x16_t z_73 = vzip1q_u8(t224, t225);
+    uint8x16_t z_74 = vzip2q_u8(t224, t225);
+    uint8x16_t z_75 = vzip1q_u8(t226, t227);
+    uint8x16_t z_76 = vzip2q_u8(t226, t227);
+    uint8x16_t z_77 = vzip1q_u8(t228, t229);
+    uint8x16_t z_78 = vzip2q_u8(t228, t229);
+    uint8x16_t z_79 = vzip1q_u8(t230, wide_2);
+    uint8x16_t z_80 = vzip2q_u8(t230, wide_2);
+    uint8x16_t z_81 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_73),
+        vreinterpretq_u16_u8(z_75)));
+    uint8x16_t z_82 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_73),
+        vreinterpretq_u16_u8(z_75)));
+    uint8x16_t z_83 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_74),
+        vreinterpretq_u16_u8(z_76)));
+    uint8x16_t z_84 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_74),
+        vreinterpretq_u16_u8(z_76)));
+    uint8x16_t z_85 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_77),
+        vreinterpretq_u16_u8(z_79)));
+    uint8x16_t z_86 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_77),
+        vreinterpretq_u16_u8(z_79)));
+    uint8x16_t z_87 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_78),
+        vreinterpretq_u16_u8(z_80)));
+    uint8x16_t z_88 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_78),
+        vreinterpretq_u16_u8(z_80)));
+    uint8x16_t z_89 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_81),
+        vreinterpretq_u32_u8(z_85)));
+    uint8x16_t z_90 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_81),
+        vreinterpretq_u32_u8(z_85)));
+    uint8x16_t z_91 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_82),
+        vreinterpretq_u32_u8(z_86)));
+    uint8x16_t z_92 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_82),
+        vreinterpretq_u32_u8(z_86)));
+    uint8x16_t z_93 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_83),
+        vreinterpretq_u32_u8(z_87)));
+    uint8x16_t z_94 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_83),
+        vreinterpretq_u32_u8(z_87)));
+    uint8x16_t z_95 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_84),
+        vreinterpretq_u32_u8(z_88)));
+    uint8x16_t z_96 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_84),
+        vreinterpretq_u32_u8(z_88)));
+    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_89), 0);
+    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_89), 1);
+    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_90), 0);
+    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_90), 1);
+    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_91), 0);
+    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_91), 1);
+    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_92), 0);
+    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_92), 1);
+    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_93), 0);
+    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_93), 1);
+    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_94), 0);
+    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_94), 1);
+    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_95), 0);
+    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_95), 1);
+    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_96), 0);
+    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_96), 1);
   } else {
     if (anywhere) {
-      uint8x16_t z_73 = vzip1q_u8(t222, t223);
-      uint8x16_t z_74 = vzip2q_u8(t222, t223);
-      uint8x16_t z_75 = vzip1q_u8(t224, t225);
-      uint8x16_t z_76 = vzip2q_u8(t224, t225);
-      uint8x16_t z_77 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_73),
-          vreinterpretq_u16_u8(z_75)));
-      uint8x16_t z_78 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_73),
-          vreinterpretq_u16_u8(z_75)));
-      uint8x16_t z_79 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_74),
-          vreinterpretq_u16_u8(z_76)));
-      uint8x16_t z_80 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_74),
-          vreinterpretq_u16_u8(z_76)));
-      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 0);
-      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 1);
-      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 2);
-      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_77), 3);
-      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 0);
-      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 1);
-      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 2);
-      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_78), 3);
-      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 0);
-      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 1);
-      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 2);
-      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_79), 3);
-      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 0);
-      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 1);
-      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 2);
-      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_80), 3);
+      uint8x16_t z_97 = vzip1q_u8(t222, t223);
+      uint8x16_t z_98 = vzip2q_u8(t222, t223);
+      uint8x16_t z_99 = vzip1q_u8(t224, t225);
+      uint8x16_t z_100 = vzip2q_u8(t224, t225);
+      uint8x16_t z_101 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_97),
+          vreinterpretq_u16_u8(z_99)));
+      uint8x16_t z_102 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_97),
+          vreinterpretq_u16_u8(z_99)));
+      uint8x16_t z_103 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_98),
+          vreinterpretq_u16_u8(z_100)));
+      uint8x16_t z_104 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_98),
+          vreinterpretq_u16_u8(z_100)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 3);
+      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_103), 0);
+      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_103), 1);
+      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_103), 2);
+      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_103), 3);
+      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_104), 0);
+      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_104), 1);
+      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_104), 2);
+      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_104), 3);
+      uint8x16_t z_105 = vzip1q_u8(t226, t227);
+      uint8x16_t z_106 = vzip2q_u8(t226, t227);
+      *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 0);
+      *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 1);
+      *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 2);
+      *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 3);
+      *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 4);
+      *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 5);
+      *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 6);
+      *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_105), 7);
+      *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 0);
+      *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 1);
+      *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 2);
+      *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 3);
+      *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 4);
+      *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 5);
+      *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 6);
+      *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_106), 7);
     } else {
-      uint8x16_t z_81 = vzip1q_u8(t223, t224);
-      uint8x16_t z_82 = vzip2q_u8(t223, t224);
-      *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 0);
-      *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 1);
-      *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 2);
-      *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 3);
-      *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 4);
-      *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 5);
-      *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 6);
-      *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_81), 7);
-      *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 0);
-      *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 1);
-      *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 2);
-      *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 3);
-      *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 4);
-      *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 5);
-      *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 6);
-      *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_82), 7);
-      dst[0] = vgetq_lane_u8(t225, 0);
-      dst_row1[0] = vgetq_lane_u8(t225, 1);
-      dst_row2[0] = vgetq_lane_u8(t225, 2);
-      dst_row3[0] = vgetq_lane_u8(t225, 3);
-      dst_row4[0] = vgetq_lane_u8(t225, 4);
-      dst_row5[0] = vgetq_lane_u8(t225, 5);
-      dst_row6[0] = vgetq_lane_u8(t225, 6);
-      dst_row7[0] = vgetq_lane_u8(t225, 7);
-      dst_row8[0] = vgetq_lane_u8(t225, 8);
-      dst_row9[0] = vgetq_lane_u8(t225, 9);
-      dst_row10[0] = vgetq_lane_u8(t225, 10);
-      dst_row11[0] = vgetq_lane_u8(t225, 11);
-      dst_row12[0] = vgetq_lane_u8(t225, 12);
-      dst_row13[0] = vgetq_lane_u8(t225, 13);
-      dst_row14[0] = vgetq_lane_u8(t225, 14);
-      dst_row15[0] = vgetq_lane_u8(t225, 15);
-    }
-  }
-  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
-  if (anywhere_2) {
-    uint8x16_t z_83 = vzip1q_u8(t224, t225);
-    uint8x16_t z_84 = vzip2q_u8(t224, t225);
-    uint8x16_t z_85 = vzip1q_u8(t226, t227);
-    uint8x16_t z_86 = vzip2q_u8(t226, t227);
-    uint8x16_t z_87 = vzip1q_u8(t228, t229);
-    uint8x16_t z_88 = vzip2q_u8(t228, t229);
-    uint8x16_t z_89 = vzip1q_u8(t230, wide_2);
-    uint8x16_t z_90 = vzip2q_u8(t230, wide_2);
-    uint8x16_t z_91 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_83),
-        vreinterpretq_u16_u8(z_85)));
-    uint8x16_t z_92 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_83),
-        vreinterpretq_u16_u8(z_85)));
-    uint8x16_t z_93 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_84),
-        vreinterpretq_u16_u8(z_86)));
-    uint8x16_t z_94 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_84),
-        vreinterpretq_u16_u8(z_86)));
-    uint8x16_t z_95 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_87),
-        vreinterpretq_u16_u8(z_89)));
-    uint8x16_t z_96 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_87),
-        vreinterpretq_u16_u8(z_89)));
-    uint8x16_t z_97 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_88),
-        vreinterpretq_u16_u8(z_90)));
-    uint8x16_t z_98 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_88),
-        vreinterpretq_u16_u8(z_90)));
-    uint8x16_t z_99 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_91),
-        vreinterpretq_u32_u8(z_95)));
-    uint8x16_t z_100 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_91),
-        vreinterpretq_u32_u8(z_95)));
-    uint8x16_t z_101 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_92),
-        vreinterpretq_u32_u8(z_96)));
-    uint8x16_t z_102 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_92),
-        vreinterpretq_u32_u8(z_96)));
-    uint8x16_t z_103 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_93),
-        vreinterpretq_u32_u8(z_97)));
-    uint8x16_t z_104 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_93),
-        vreinterpretq_u32_u8(z_97)));
-    uint8x16_t z_105 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_94),
-        vreinterpretq_u32_u8(z_98)));
-    uint8x16_t z_106 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_94),
-        vreinterpretq_u32_u8(z_98)));
-    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_99), 0);
-    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_99), 1);
-    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_100), 0);
-    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_100), 1);
-    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_101), 0);
-    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_101), 1);
-    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_102), 0);
-    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_102), 1);
-    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_103), 0);
-    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_103), 1);
-    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_104), 0);
-    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_104), 1);
-    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 0);
-    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_105), 1);
-    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 0);
-    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_106), 1);
-  } else {
-    if (anywhere) {
-      uint8x16_t z_107 = vzip1q_u8(t224, t225);
-      uint8x16_t z_108 = vzip2q_u8(t224, t225);
-      uint8x16_t z_109 = vzip1q_u8(t226, t227);
-      uint8x16_t z_110 = vzip2q_u8(t226, t227);
+      uint8x16_t z_107 = vzip1q_u8(t223, t224);
+      uint8x16_t z_108 = vzip2q_u8(t223, t224);
+      uint8x16_t z_109 = vzip1q_u8(t225, t226);
+      uint8x16_t z_110 = vzip2q_u8(t225, t226);
       uint8x16_t z_111 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_107),
           vreinterpretq_u16_u8(z_109)));
       uint8x16_t z_112 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_107),
@@ -1133,57 +1112,22 @@ static inline void one_item_vp9_lpf1616_h__neon_full_r2_branch_early(uint8_t *ds
           vreinterpretq_u16_u8(z_110)));
       uint8x16_t z_114 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_108),
           vreinterpretq_u16_u8(z_110)));
-      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 0);
-      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 1);
-      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 2);
-      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 3);
-      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 0);
-      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 1);
-      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 2);
-      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 3);
-      *(daedalus_any_u32 *)&dst_row8[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 0);
-      *(daedalus_any_u32 *)&dst_row9[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 1);
-      *(daedalus_any_u32 *)&dst_row10[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 2);
-      *(daedalus_any_u32 *)&dst_row11[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 3);
-      *(daedalus_any_u32 *)&dst_row12[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 0);
-      *(daedalus_any_u32 *)&dst_row13[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 1);
-      *(daedalus_any_u32 *)&dst_row14[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 2);
-      *(daedalus_any_u32 *)&dst_row15[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 3);
-    } else {
-      uint8x16_t z_115 = vzip1q_u8(t224, t225);
-      uint8x16_t z_116 = vzip2q_u8(t224, t225);
-      *(daedalus_any_u16 *)&dst[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 0);
-      *(daedalus_any_u16 *)&dst_row1[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 1);
-      *(daedalus_any_u16 *)&dst_row2[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 2);
-      *(daedalus_any_u16 *)&dst_row3[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 3);
-      *(daedalus_any_u16 *)&dst_row4[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 4);
-      *(daedalus_any_u16 *)&dst_row5[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 5);
-      *(daedalus_any_u16 *)&dst_row6[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 6);
-      *(daedalus_any_u16 *)&dst_row7[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_115), 7);
-      *(daedalus_any_u16 *)&dst_row8[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 0);
-      *(daedalus_any_u16 *)&dst_row9[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 1);
-      *(daedalus_any_u16 *)&dst_row10[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 2);
-      *(daedalus_any_u16 *)&dst_row11[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 3);
-      *(daedalus_any_u16 *)&dst_row12[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 4);
-      *(daedalus_any_u16 *)&dst_row13[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 5);
-      *(daedalus_any_u16 *)&dst_row14[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 6);
-      *(daedalus_any_u16 *)&dst_row15[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_116), 7);
-      dst[1] = vgetq_lane_u8(t226, 0);
-      dst_row1[1] = vgetq_lane_u8(t226, 1);
-      dst_row2[1] = vgetq_lane_u8(t226, 2);
-      dst_row3[1] = vgetq_lane_u8(t226, 3);
-      dst_row4[1] = vgetq_lane_u8(t226, 4);
-      dst_row5[1] = vgetq_lane_u8(t226, 5);
-      dst_row6[1] = vgetq_lane_u8(t226, 6);
-      dst_row7[1] = vgetq_lane_u8(t226, 7);
-      dst_row8[1] = vgetq_lane_u8(t226, 8);
-      dst_row9[1] = vgetq_lane_u8(t226, 9);
-      dst_row10[1] = vgetq_lane_u8(t226, 10);
-      dst_row11[1] = vgetq_lane_u8(t226, 11);
-      dst_row12[1] = vgetq_lane_u8(t226, 12);
-      dst_row13[1] = vgetq_lane_u8(t226, 13);
-      dst_row14[1] = vgetq_lane_u8(t226, 14);
-      dst_row15[1] = vgetq_lane_u8(t226, 15);
+      *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 0);
+      *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 1);
+      *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 2);
+      *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_111), 3);
+      *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 0);
+      *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 1);
+      *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 2);
+      *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_112), 3);
+      *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 0);
+      *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 1);
+      *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 2);
+      *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_113), 3);
+      *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 0);
+      *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 1);
+      *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 2);
+      *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_114), 3);
     }
   }
 }

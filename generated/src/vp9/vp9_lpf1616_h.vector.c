@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b0bdb8d7f0325c10
+ * Class full, input hash 203ad88ac8fb00b4
  */
 static inline void one_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -940,6 +940,7 @@ static inline void one_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *
   uint8x16_t t223 = vbslq_u8(t39_2, t173, p1_2);
   uint8x16_t t224 = vbslq_u8(t39_2, t179, p0_2);
   uint8x16_t t225 = vbslq_u8(t39_2, t185_2, q0_2);
+  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
   if (anywhere_2) {
     uint8x16_t z_177 = vzip1q_u8(t218, t219);
     uint8x16_t z_178 = vzip2q_u8(t218, t219);
@@ -997,137 +998,115 @@ static inline void one_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *
     *(daedalus_any_u64 *)&dst_row13[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_199), 1);
     *(daedalus_any_u64 *)&dst_row14[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_200), 0);
     *(daedalus_any_u64 *)&dst_row15[-7] = vgetq_lane_u64(vreinterpretq_u64_u8(z_200), 1);
+    uint8x16_t z_201 = vzip1q_u8(t224, t225);
+    uint8x16_t z_202 = vzip2q_u8(t224, t225);
+    uint8x16_t z_203 = vzip1q_u8(t226, t227);
+    uint8x16_t z_204 = vzip2q_u8(t226, t227);
+    uint8x16_t z_205 = vzip1q_u8(t228, t229);
+    uint8x16_t z_206 = vzip2q_u8(t228, t229);
+    uint8x16_t z_207 = vzip1q_u8(t230, wide_2);
+    uint8x16_t z_208 = vzip2q_u8(t230, wide_2);
+    uint8x16_t z_209 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_201),
+        vreinterpretq_u16_u8(z_203)));
+    uint8x16_t z_210 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_201),
+        vreinterpretq_u16_u8(z_203)));
+    uint8x16_t z_211 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_202),
+        vreinterpretq_u16_u8(z_204)));
+    uint8x16_t z_212 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_202),
+        vreinterpretq_u16_u8(z_204)));
+    uint8x16_t z_213 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_205),
+        vreinterpretq_u16_u8(z_207)));
+    uint8x16_t z_214 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_205),
+        vreinterpretq_u16_u8(z_207)));
+    uint8x16_t z_215 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_206),
+        vreinterpretq_u16_u8(z_208)));
+    uint8x16_t z_216 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_206),
+        vreinterpretq_u16_u8(z_208)));
+    uint8x16_t z_217 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_209),
+        vreinterpretq_u32_u8(z_213)));
+    uint8x16_t z_218 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_209),
+        vreinterpretq_u32_u8(z_213)));
+    uint8x16_t z_219 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_210),
+        vreinterpretq_u32_u8(z_214)));
+    uint8x16_t z_220 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_210),
+        vreinterpretq_u32_u8(z_214)));
+    uint8x16_t z_221 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_211),
+        vreinterpretq_u32_u8(z_215)));
+    uint8x16_t z_222 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_211),
+        vreinterpretq_u32_u8(z_215)));
+    uint8x16_t z_223 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_212),
+        vreinterpretq_u32_u8(z_216)));
+    uint8x16_t z_224 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_212),
+        vreinterpretq_u32_u8(z_216)));
+    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_217), 0);
+    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_217), 1);
+    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_218), 0);
+    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_218), 1);
+    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_219), 0);
+    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_219), 1);
+    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_220), 0);
+    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_220), 1);
+    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_221), 0);
+    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_221), 1);
+    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_222), 0);
+    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_222), 1);
+    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_223), 0);
+    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_223), 1);
+    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_224), 0);
+    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_224), 1);
   } else {
     if (anywhere) {
-      uint8x16_t z_201 = vzip1q_u8(t222, t223);
-      uint8x16_t z_202 = vzip2q_u8(t222, t223);
-      uint8x16_t z_203 = vzip1q_u8(t224, t225);
-      uint8x16_t z_204 = vzip2q_u8(t224, t225);
-      uint8x16_t z_205 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_201),
-          vreinterpretq_u16_u8(z_203)));
-      uint8x16_t z_206 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_201),
-          vreinterpretq_u16_u8(z_203)));
-      uint8x16_t z_207 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_202),
-          vreinterpretq_u16_u8(z_204)));
-      uint8x16_t z_208 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_202),
-          vreinterpretq_u16_u8(z_204)));
-      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 0);
-      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 1);
-      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 2);
-      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_205), 3);
-      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 0);
-      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 1);
-      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 2);
-      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_206), 3);
-      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 0);
-      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 1);
-      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 2);
-      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_207), 3);
-      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 0);
-      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 1);
-      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 2);
-      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_208), 3);
+      uint8x16_t z_225 = vzip1q_u8(t222, t223);
+      uint8x16_t z_226 = vzip2q_u8(t222, t223);
+      uint8x16_t z_227 = vzip1q_u8(t224, t225);
+      uint8x16_t z_228 = vzip2q_u8(t224, t225);
+      uint8x16_t z_229 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_225),
+          vreinterpretq_u16_u8(z_227)));
+      uint8x16_t z_230 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_225),
+          vreinterpretq_u16_u8(z_227)));
+      uint8x16_t z_231 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_226),
+          vreinterpretq_u16_u8(z_228)));
+      uint8x16_t z_232 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_226),
+          vreinterpretq_u16_u8(z_228)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_229), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_229), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_229), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_229), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_230), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_230), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_230), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_230), 3);
+      *(daedalus_any_u32 *)&dst_row8[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_231), 0);
+      *(daedalus_any_u32 *)&dst_row9[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_231), 1);
+      *(daedalus_any_u32 *)&dst_row10[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_231), 2);
+      *(daedalus_any_u32 *)&dst_row11[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_231), 3);
+      *(daedalus_any_u32 *)&dst_row12[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_232), 0);
+      *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_232), 1);
+      *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_232), 2);
+      *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_232), 3);
+      uint8x16_t z_233 = vzip1q_u8(t226, t227);
+      uint8x16_t z_234 = vzip2q_u8(t226, t227);
+      *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 0);
+      *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 1);
+      *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 2);
+      *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 3);
+      *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 4);
+      *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 5);
+      *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 6);
+      *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_233), 7);
+      *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 0);
+      *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 1);
+      *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 2);
+      *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 3);
+      *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 4);
+      *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 5);
+      *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 6);
+      *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_234), 7);
     } else {
-      uint8x16_t z_209 = vzip1q_u8(t223, t224);
-      uint8x16_t z_210 = vzip2q_u8(t223, t224);
-      *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 0);
-      *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 1);
-      *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 2);
-      *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 3);
-      *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 4);
-      *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 5);
-      *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 6);
-      *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_209), 7);
-      *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 0);
-      *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 1);
-      *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 2);
-      *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 3);
-      *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 4);
-      *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 5);
-      *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 6);
-      *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_210), 7);
-      dst[0] = vgetq_lane_u8(t225, 0);
-      dst_row1[0] = vgetq_lane_u8(t225, 1);
-      dst_row2[0] = vgetq_lane_u8(t225, 2);
-      dst_row3[0] = vgetq_lane_u8(t225, 3);
-      dst_row4[0] = vgetq_lane_u8(t225, 4);
-      dst_row5[0] = vgetq_lane_u8(t225, 5);
-      dst_row6[0] = vgetq_lane_u8(t225, 6);
-      dst_row7[0] = vgetq_lane_u8(t225, 7);
-      dst_row8[0] = vgetq_lane_u8(t225, 8);
-      dst_row9[0] = vgetq_lane_u8(t225, 9);
-      dst_row10[0] = vgetq_lane_u8(t225, 10);
-      dst_row11[0] = vgetq_lane_u8(t225, 11);
-      dst_row12[0] = vgetq_lane_u8(t225, 12);
-      dst_row13[0] = vgetq_lane_u8(t225, 13);
-      dst_row14[0] = vgetq_lane_u8(t225, 14);
-      dst_row15[0] = vgetq_lane_u8(t225, 15);
-    }
-  }
-  uint8x16_t t226 = vbslq_u8(t39_2, t191, q1_2);
-  if (anywhere_2) {
-    uint8x16_t z_211 = vzip1q_u8(t224, t225);
-    uint8x16_t z_212 = vzip2q_u8(t224, t225);
-    uint8x16_t z_213 = vzip1q_u8(t226, t227);
-    uint8x16_t z_214 = vzip2q_u8(t226, t227);
-    uint8x16_t z_215 = vzip1q_u8(t228, t229);
-    uint8x16_t z_216 = vzip2q_u8(t228, t229);
-    uint8x16_t z_217 = vzip1q_u8(t230, wide_2);
-    uint8x16_t z_218 = vzip2q_u8(t230, wide_2);
-    uint8x16_t z_219 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_211),
-        vreinterpretq_u16_u8(z_213)));
-    uint8x16_t z_220 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_211),
-        vreinterpretq_u16_u8(z_213)));
-    uint8x16_t z_221 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_212),
-        vreinterpretq_u16_u8(z_214)));
-    uint8x16_t z_222 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_212),
-        vreinterpretq_u16_u8(z_214)));
-    uint8x16_t z_223 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_215),
-        vreinterpretq_u16_u8(z_217)));
-    uint8x16_t z_224 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_215),
-        vreinterpretq_u16_u8(z_217)));
-    uint8x16_t z_225 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_216),
-        vreinterpretq_u16_u8(z_218)));
-    uint8x16_t z_226 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_216),
-        vreinterpretq_u16_u8(z_218)));
-    uint8x16_t z_227 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_219),
-        vreinterpretq_u32_u8(z_223)));
-    uint8x16_t z_228 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_219),
-        vreinterpretq_u32_u8(z_223)));
-    uint8x16_t z_229 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_220),
-        vreinterpretq_u32_u8(z_224)));
-    uint8x16_t z_230 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_220),
-        vreinterpretq_u32_u8(z_224)));
-    uint8x16_t z_231 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_221),
-        vreinterpretq_u32_u8(z_225)));
-    uint8x16_t z_232 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_221),
-        vreinterpretq_u32_u8(z_225)));
-    uint8x16_t z_233 = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(z_222),
-        vreinterpretq_u32_u8(z_226)));
-    uint8x16_t z_234 = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(z_222),
-        vreinterpretq_u32_u8(z_226)));
-    *(daedalus_any_u64 *)&dst[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_227), 0);
-    *(daedalus_any_u64 *)&dst_row1[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_227), 1);
-    *(daedalus_any_u64 *)&dst_row2[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_228), 0);
-    *(daedalus_any_u64 *)&dst_row3[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_228), 1);
-    *(daedalus_any_u64 *)&dst_row4[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_229), 0);
-    *(daedalus_any_u64 *)&dst_row5[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_229), 1);
-    *(daedalus_any_u64 *)&dst_row6[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_230), 0);
-    *(daedalus_any_u64 *)&dst_row7[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_230), 1);
-    *(daedalus_any_u64 *)&dst_row8[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_231), 0);
-    *(daedalus_any_u64 *)&dst_row9[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_231), 1);
-    *(daedalus_any_u64 *)&dst_row10[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_232), 0);
-    *(daedalus_any_u64 *)&dst_row11[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_232), 1);
-    *(daedalus_any_u64 *)&dst_row12[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_233), 0);
-    *(daedalus_any_u64 *)&dst_row13[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_233), 1);
-    *(daedalus_any_u64 *)&dst_row14[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_234), 0);
-    *(daedalus_any_u64 *)&dst_row15[-1] = vgetq_lane_u64(vreinterpretq_u64_u8(z_234), 1);
-  } else {
-    if (anywhere) {
-      uint8x16_t z_235 = vzip1q_u8(t224, t225);
-      uint8x16_t z_236 = vzip2q_u8(t224, t225);
-      uint8x16_t z_237 = vzip1q_u8(t226, t227);
-      uint8x16_t z_238 = vzip2q_u8(t226, t227);
+      uint8x16_t z_235 = vzip1q_u8(t223, t224);
+      uint8x16_t z_236 = vzip2q_u8(t223, t224);
+      uint8x16_t z_237 = vzip1q_u8(t225, t226);
+      uint8x16_t z_238 = vzip2q_u8(t225, t226);
       uint8x16_t z_239 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_235),
           vreinterpretq_u16_u8(z_237)));
       uint8x16_t z_240 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_235),
@@ -1136,57 +1115,22 @@ static inline void one_item_vp9_lpf1616_h__vector_full_r2_branch_early(uint8_t *
           vreinterpretq_u16_u8(z_238)));
       uint8x16_t z_242 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_236),
           vreinterpretq_u16_u8(z_238)));
-      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 0);
-      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 1);
-      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 2);
-      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 3);
-      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 0);
-      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 1);
-      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 2);
-      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 3);
-      *(daedalus_any_u32 *)&dst_row8[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 0);
-      *(daedalus_any_u32 *)&dst_row9[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 1);
-      *(daedalus_any_u32 *)&dst_row10[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 2);
-      *(daedalus_any_u32 *)&dst_row11[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 3);
-      *(daedalus_any_u32 *)&dst_row12[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 0);
-      *(daedalus_any_u32 *)&dst_row13[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 1);
-      *(daedalus_any_u32 *)&dst_row14[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 2);
-      *(daedalus_any_u32 *)&dst_row15[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 3);
-    } else {
-      uint8x16_t z_243 = vzip1q_u8(t224, t225);
-      uint8x16_t z_244 = vzip2q_u8(t224, t225);
-      *(daedalus_any_u16 *)&dst[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 0);
-      *(daedalus_any_u16 *)&dst_row1[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 1);
-      *(daedalus_any_u16 *)&dst_row2[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 2);
-      *(daedalus_any_u16 *)&dst_row3[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 3);
-      *(daedalus_any_u16 *)&dst_row4[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 4);
-      *(daedalus_any_u16 *)&dst_row5[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 5);
-      *(daedalus_any_u16 *)&dst_row6[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 6);
-      *(daedalus_any_u16 *)&dst_row7[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_243), 7);
-      *(daedalus_any_u16 *)&dst_row8[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 0);
-      *(daedalus_any_u16 *)&dst_row9[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 1);
-      *(daedalus_any_u16 *)&dst_row10[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 2);
-      *(daedalus_any_u16 *)&dst_row11[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 3);
-      *(daedalus_any_u16 *)&dst_row12[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 4);
-      *(daedalus_any_u16 *)&dst_row13[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 5);
-      *(daedalus_any_u16 *)&dst_row14[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 6);
-      *(daedalus_any_u16 *)&dst_row15[-1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_244), 7);
-      dst[1] = vgetq_lane_u8(t226, 0);
-      dst_row1[1] = vgetq_lane_u8(t226, 1);
-      dst_row2[1] = vgetq_lane_u8(t226, 2);
-      dst_row3[1] = vgetq_lane_u8(t226, 3);
-      dst_row4[1] = vgetq_lane_u8(t226, 4);
-      dst_row5[1] = vgetq_lane_u8(t226, 5);
-      dst_row6[1] = vgetq_lane_u8(t226, 6);
-      dst_row7[1] = vgetq_lane_u8(t226, 7);
-      dst_row8[1] = vgetq_lane_u8(t226, 8);
-      dst_row9[1] = vgetq_lane_u8(t226, 9);
-      dst_row10[1] = vgetq_lane_u8(t226, 10);
-      dst_row11[1] = vgetq_lane_u8(t226, 11);
-      dst_row12[1] = vgetq_lane_u8(t226, 12);
-      dst_row13[1] = vgetq_lane_u8(t226, 13);
-      dst_row14[1] = vgetq_lane_u8(t226, 14);
-      dst_row15[1] = vgetq_lane_u8(t226, 15);
+      *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 0);
+      *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 1);
+      *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 2);
+      *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_239), 3);
+      *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 0);
+      *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 1);
+      *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 2);
+      *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_240), 3);
+      *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 0);
+      *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 1);
+      *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 2);
+      *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_241), 3);
+      *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 0);
+      *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 1);
+      *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 2);
+      *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_242), 3);
     }
   }
 }

@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash c7a1ee5b7284f4a0
+ * Class full, input hash bf474f8565c33a28
  */
 static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -26,10 +26,10 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
   {
     for (int part = 0; part < 2; part++) {
       int32_t t5_2 = bits - 8;
-      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
-      int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+      int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_4 = (int32_t)((uint32_t)blimit << (t5_2 & 31));
+      int32_t limit_4 = (int32_t)((uint32_t)limit << (t5_2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5_2 & 31));
       uint16x8_t row0_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
       uint16x8_t row1_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
           1) * dst_stride))[-8]);
@@ -158,8 +158,7 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
       if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
         continue;
       }
-      uint16x8_t t77_2 =
-          vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+      uint16x8_t t77_2 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5_2 & 31))));
       uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
       uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
       uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
@@ -173,8 +172,8 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
       if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
           vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0) {
         int32_t t5 = bits - 8;
-        int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-        int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+        int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+        int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
         uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
         uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
             1) * dst_stride))[-8]);
@@ -331,8 +330,7 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
         uint16x8_t t142 = vmaxq_u16(t141, t135);
         uint16x8_t t143 = vmaxq_u16(t142, t136);
         uint16x8_t t144 = vmaxq_u16(t82, t143);
-        uint16x8_t t77 =
-            vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+        uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
         uint16x8_t t145 = vcgeq_u16(t77, t144);
         uint16x8_t t148 = vshlq_n_u16(p6, 1);
         int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
@@ -542,8 +540,8 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
       uint16x8_t value_sat_3 = vsqaddq_u16(q0_2, f1_neg);
       int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
       uint16x8_t value_sat_4 = vsqaddq_u16(q1_2, g_neg);
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(value_sat, t10);
       uint16x8_t moved1 = vminq_u16(value_sat_2, t10);
       uint16x8_t moved2 = vminq_u16(value_sat_3, t10);
@@ -737,6 +735,7 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
       uint16x8_t t241 = vbslq_u16(t49_2, t191_2, p1_2);
       uint16x8_t t242 = vbslq_u16(t49_2, t197, p0_2);
       uint16x8_t t243 = vbslq_u16(t49_2, t203_2, q0_2);
+      uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
       if (anywhere_2) {
         uint16x8_t t0_0_7 = vtrn1q_u16(t236, t237);
         uint16x8_t t0_1_7 = vtrn2q_u16(t236, t237);
@@ -786,67 +785,6 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-7], row5_7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-7], row6_7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-7], row7_7);
-      } else {
-        if (anywhere) {
-          uint16x8_t z = vzip1q_u16(t240, t241);
-          uint16x8_t z_2 = vzip2q_u16(t240, t241);
-          uint16x8_t z_3 = vzip1q_u16(t242, t243);
-          uint16x8_t z_4 = vzip2q_u16(t242, t243);
-          uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
-              vreinterpretq_u32_u16(z_3)));
-          uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
-              vreinterpretq_u32_u16(z_3)));
-          uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
-              vreinterpretq_u32_u16(z_4)));
-          uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
-              vreinterpretq_u32_u16(z_4)));
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
-        } else {
-          uint16x8_t z_9 = vzip1q_u16(t241, t242);
-          uint16x8_t z_10 = vzip2q_u16(t241, t242);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0] = vgetq_lane_u16(t243, 0);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[0] = vgetq_lane_u16(t243, 1);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[0] = vgetq_lane_u16(t243, 2);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[0] = vgetq_lane_u16(t243, 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[0] = vgetq_lane_u16(t243, 4);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[0] = vgetq_lane_u16(t243, 5);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[0] = vgetq_lane_u16(t243, 6);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[0] = vgetq_lane_u16(t243, 7);
-        }
-      }
-      uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
-      if (anywhere_2) {
         uint16x8_t t0_0_8 = vtrn1q_u16(t242, t243);
         uint16x8_t t0_1_8 = vtrn2q_u16(t242, t243);
         uint16x8_t t0_2_8 = vtrn1q_u16(t244, t245);
@@ -897,10 +835,57 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1], row7_8);
       } else {
         if (anywhere) {
-          uint16x8_t z_11 = vzip1q_u16(t242, t243);
-          uint16x8_t z_12 = vzip2q_u16(t242, t243);
-          uint16x8_t z_13 = vzip1q_u16(t244, t245);
-          uint16x8_t z_14 = vzip2q_u16(t244, t245);
+          uint16x8_t z = vzip1q_u16(t240, t241);
+          uint16x8_t z_2 = vzip2q_u16(t240, t241);
+          uint16x8_t z_3 = vzip1q_u16(t242, t243);
+          uint16x8_t z_4 = vzip2q_u16(t242, t243);
+          uint16x8_t z_5 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z),
+              vreinterpretq_u32_u16(z_3)));
+          uint16x8_t z_6 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z),
+              vreinterpretq_u32_u16(z_3)));
+          uint16x8_t z_7 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_2),
+              vreinterpretq_u32_u16(z_4)));
+          uint16x8_t z_8 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_2),
+              vreinterpretq_u32_u16(z_4)));
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_5), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_6), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_7), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
+          uint16x8_t z_9 = vzip1q_u16(t244, t245);
+          uint16x8_t z_10 = vzip2q_u16(t244, t245);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 0);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 1);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 2);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 3);
+        } else {
+          uint16x8_t z_11 = vzip1q_u16(t241, t242);
+          uint16x8_t z_12 = vzip2q_u16(t241, t242);
+          uint16x8_t z_13 = vzip1q_u16(t243, t244);
+          uint16x8_t z_14 = vzip2q_u16(t243, t244);
           uint16x8_t z_15 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_11),
               vreinterpretq_u32_u16(z_13)));
           uint16x8_t z_16 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_11),
@@ -909,49 +894,22 @@ static inline void one_item_vp9_lpf1616_high_h__neon_full_branch_early(uint16_t 
               vreinterpretq_u32_u16(z_14)));
           uint16x8_t z_18 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_12),
               vreinterpretq_u32_u16(z_14)));
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_15), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_15), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 1);
-        } else {
-          uint16x8_t z_19 = vzip1q_u16(t242, t243);
-          uint16x8_t z_20 = vzip2q_u16(t242, t243);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_19), 3);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_20), 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] = vgetq_lane_u16(t244, 0);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] = vgetq_lane_u16(t244, 1);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] = vgetq_lane_u16(t244, 2);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] = vgetq_lane_u16(t244, 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] = vgetq_lane_u16(t244, 4);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] = vgetq_lane_u16(t244, 5);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] = vgetq_lane_u16(t244, 6);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] = vgetq_lane_u16(t244, 7);
         }
       }
     }

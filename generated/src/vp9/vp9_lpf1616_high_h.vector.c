@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 0186a0aa26309449
+ * Class full, input hash df3a2fb9e3339d93
  */
 static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -25,10 +25,10 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
   {
     for (int part = 0; part < 2; part++) {
       int32_t t5_2 = bits - 8;
-      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
-      int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+      int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_4 = (int32_t)((uint32_t)blimit << (t5_2 & 31));
+      int32_t limit_4 = (int32_t)((uint32_t)limit << (t5_2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5_2 & 31));
       uint16x8_t row0_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
       uint16x8_t row1_5 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
           1) * dst_stride))[-8]);
@@ -141,8 +141,7 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
       if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
         continue;
       }
-      uint16x8_t t77_2 =
-          vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+      uint16x8_t t77_2 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5_2 & 31))));
       uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
       uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
       uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
@@ -156,8 +155,8 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
       if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
           vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0) {
         int32_t t5 = bits - 8;
-        int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-        int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+        int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+        int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
         uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-8]);
         uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part +
             1) * dst_stride))[-8]);
@@ -298,8 +297,7 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
         uint16x8_t t142 = vmaxq_u16(t141, t135);
         uint16x8_t t143 = vmaxq_u16(t142, t136);
         uint16x8_t t144 = vmaxq_u16(t82, t143);
-        uint16x8_t t77 =
-            vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+        uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
         uint16x8_t t145 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t144));
         uint16x8_t t148 = vshlq_n_u16(p6, 1);
         int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
@@ -493,8 +491,8 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
       uint16x8_t value_6 = vsubq_u16(q1_2, g);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t89 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t89), t10);
       int16x8_t t91 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
       uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t91), t10);
@@ -691,6 +689,7 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
       uint16x8_t t241 = vbslq_u16(t49_2, t191_2, p1_2);
       uint16x8_t t242 = vbslq_u16(t49_2, t197, p0_2);
       uint16x8_t t243 = vbslq_u16(t49_2, t203_2, q0_2);
+      uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
       if (anywhere_2) {
         uint16x8_t z_145 = vzip1q_u16(t236, t240);
         uint16x8_t z_146 = vzip2q_u16(t236, t240);
@@ -732,99 +731,38 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-7], row5_7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-7], row6_7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-7], row7_7);
-      } else {
-        if (anywhere) {
-          uint16x8_t z_169 = vzip1q_u16(t240, t241);
-          uint16x8_t z_170 = vzip2q_u16(t240, t241);
-          uint16x8_t z_171 = vzip1q_u16(t242, t243);
-          uint16x8_t z_172 = vzip2q_u16(t242, t243);
-          uint16x8_t z_173 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_169),
-              vreinterpretq_u32_u16(z_171)));
-          uint16x8_t z_174 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_169),
-              vreinterpretq_u32_u16(z_171)));
-          uint16x8_t z_175 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_170),
-              vreinterpretq_u32_u16(z_172)));
-          uint16x8_t z_176 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_170),
-              vreinterpretq_u32_u16(z_172)));
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_173), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_174), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_175), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
-              vgetq_lane_u64(vreinterpretq_u64_u16(z_176), 1);
-        } else {
-          uint16x8_t z_177 = vzip1q_u16(t241, t242);
-          uint16x8_t z_178 = vzip2q_u16(t241, t242);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_177), 3);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_178), 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0] = vgetq_lane_u16(t243, 0);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[0] = vgetq_lane_u16(t243, 1);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[0] = vgetq_lane_u16(t243, 2);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[0] = vgetq_lane_u16(t243, 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[0] = vgetq_lane_u16(t243, 4);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[0] = vgetq_lane_u16(t243, 5);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[0] = vgetq_lane_u16(t243, 6);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[0] = vgetq_lane_u16(t243, 7);
-        }
-      }
-      uint16x8_t t244 = vbslq_u16(t49_2, t209_2, q1_2);
-      if (anywhere_2) {
-        uint16x8_t z_179 = vzip1q_u16(t242, t246);
-        uint16x8_t z_180 = vzip2q_u16(t242, t246);
-        uint16x8_t z_181 = vzip1q_u16(t243, t247);
-        uint16x8_t z_182 = vzip2q_u16(t243, t247);
-        uint16x8_t z_183 = vzip1q_u16(t244, t248);
-        uint16x8_t z_184 = vzip2q_u16(t244, t248);
-        uint16x8_t z_185 = vzip1q_u16(t245, wide_2);
-        uint16x8_t z_186 = vzip2q_u16(t245, wide_2);
-        uint16x8_t z_187 = vzip1q_u16(z_179, z_183);
-        uint16x8_t z_188 = vzip2q_u16(z_179, z_183);
-        uint16x8_t z_189 = vzip1q_u16(z_180, z_184);
-        uint16x8_t z_190 = vzip2q_u16(z_180, z_184);
-        uint16x8_t z_191 = vzip1q_u16(z_181, z_185);
-        uint16x8_t z_192 = vzip2q_u16(z_181, z_185);
-        uint16x8_t z_193 = vzip1q_u16(z_182, z_186);
-        uint16x8_t z_194 = vzip2q_u16(z_182, z_186);
-        uint16x8_t z_195 = vzip1q_u16(z_187, z_191);
-        uint16x8_t z_196 = vzip2q_u16(z_187, z_191);
-        uint16x8_t z_197 = vzip1q_u16(z_188, z_192);
-        uint16x8_t z_198 = vzip2q_u16(z_188, z_192);
-        uint16x8_t z_199 = vzip1q_u16(z_189, z_193);
-        uint16x8_t z_200 = vzip2q_u16(z_189, z_193);
-        uint16x8_t z_201 = vzip1q_u16(z_190, z_194);
-        uint16x8_t z_202 = vzip2q_u16(z_190, z_194);
-        uint16x8_t row0_8 = z_195;
-        uint16x8_t row1_8 = z_196;
-        uint16x8_t row2_8 = z_197;
-        uint16x8_t row3_8 = z_198;
-        uint16x8_t row4_8 = z_199;
-        uint16x8_t row5_8 = z_200;
-        uint16x8_t row6_8 = z_201;
-        uint16x8_t row7_8 = z_202;
+        uint16x8_t z_169 = vzip1q_u16(t242, t246);
+        uint16x8_t z_170 = vzip2q_u16(t242, t246);
+        uint16x8_t z_171 = vzip1q_u16(t243, t247);
+        uint16x8_t z_172 = vzip2q_u16(t243, t247);
+        uint16x8_t z_173 = vzip1q_u16(t244, t248);
+        uint16x8_t z_174 = vzip2q_u16(t244, t248);
+        uint16x8_t z_175 = vzip1q_u16(t245, wide_2);
+        uint16x8_t z_176 = vzip2q_u16(t245, wide_2);
+        uint16x8_t z_177 = vzip1q_u16(z_169, z_173);
+        uint16x8_t z_178 = vzip2q_u16(z_169, z_173);
+        uint16x8_t z_179 = vzip1q_u16(z_170, z_174);
+        uint16x8_t z_180 = vzip2q_u16(z_170, z_174);
+        uint16x8_t z_181 = vzip1q_u16(z_171, z_175);
+        uint16x8_t z_182 = vzip2q_u16(z_171, z_175);
+        uint16x8_t z_183 = vzip1q_u16(z_172, z_176);
+        uint16x8_t z_184 = vzip2q_u16(z_172, z_176);
+        uint16x8_t z_185 = vzip1q_u16(z_177, z_181);
+        uint16x8_t z_186 = vzip2q_u16(z_177, z_181);
+        uint16x8_t z_187 = vzip1q_u16(z_178, z_182);
+        uint16x8_t z_188 = vzip2q_u16(z_178, z_182);
+        uint16x8_t z_189 = vzip1q_u16(z_179, z_183);
+        uint16x8_t z_190 = vzip2q_u16(z_179, z_183);
+        uint16x8_t z_191 = vzip1q_u16(z_180, z_184);
+        uint16x8_t z_192 = vzip2q_u16(z_180, z_184);
+        uint16x8_t row0_8 = z_185;
+        uint16x8_t row1_8 = z_186;
+        uint16x8_t row2_8 = z_187;
+        uint16x8_t row3_8 = z_188;
+        uint16x8_t row4_8 = z_189;
+        uint16x8_t row5_8 = z_190;
+        uint16x8_t row6_8 = z_191;
+        uint16x8_t row7_8 = z_192;
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1], row0_8);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1], row1_8);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1], row2_8);
@@ -835,10 +773,57 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1], row7_8);
       } else {
         if (anywhere) {
-          uint16x8_t z_203 = vzip1q_u16(t242, t243);
-          uint16x8_t z_204 = vzip2q_u16(t242, t243);
-          uint16x8_t z_205 = vzip1q_u16(t244, t245);
-          uint16x8_t z_206 = vzip2q_u16(t244, t245);
+          uint16x8_t z_193 = vzip1q_u16(t240, t241);
+          uint16x8_t z_194 = vzip2q_u16(t240, t241);
+          uint16x8_t z_195 = vzip1q_u16(t242, t243);
+          uint16x8_t z_196 = vzip2q_u16(t242, t243);
+          uint16x8_t z_197 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_193),
+              vreinterpretq_u32_u16(z_195)));
+          uint16x8_t z_198 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_193),
+              vreinterpretq_u32_u16(z_195)));
+          uint16x8_t z_199 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_194),
+              vreinterpretq_u32_u16(z_196)));
+          uint16x8_t z_200 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_194),
+              vreinterpretq_u32_u16(z_196)));
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_197), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_197), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_198), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_198), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_199), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_199), 1);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_200), 0);
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
+              vgetq_lane_u64(vreinterpretq_u64_u16(z_200), 1);
+          uint16x8_t z_201 = vzip1q_u16(t244, t245);
+          uint16x8_t z_202 = vzip2q_u16(t244, t245);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_201), 0);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_201), 1);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_201), 2);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_201), 3);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_202), 0);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_202), 1);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_202), 2);
+          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] =
+              vgetq_lane_u32(vreinterpretq_u32_u16(z_202), 3);
+        } else {
+          uint16x8_t z_203 = vzip1q_u16(t241, t242);
+          uint16x8_t z_204 = vzip2q_u16(t241, t242);
+          uint16x8_t z_205 = vzip1q_u16(t243, t244);
+          uint16x8_t z_206 = vzip2q_u16(t243, t244);
           uint16x8_t z_207 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_203),
               vreinterpretq_u32_u16(z_205)));
           uint16x8_t z_208 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_203),
@@ -847,49 +832,22 @@ static inline void one_item_vp9_lpf1616_high_h__vector_full_branch_early(uint16_
               vreinterpretq_u32_u16(z_206)));
           uint16x8_t z_210 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_204),
               vreinterpretq_u32_u16(z_206)));
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_207), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_208), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_209), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_209), 1);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_210), 0);
-          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1] =
+          *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
               vgetq_lane_u64(vreinterpretq_u64_u16(z_210), 1);
-        } else {
-          uint16x8_t z_211 = vzip1q_u16(t242, t243);
-          uint16x8_t z_212 = vzip2q_u16(t242, t243);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_211), 3);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 0);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 1);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 2);
-          *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-1] =
-              vgetq_lane_u32(vreinterpretq_u32_u16(z_212), 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] = vgetq_lane_u16(t244, 0);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] = vgetq_lane_u16(t244, 1);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] = vgetq_lane_u16(t244, 2);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] = vgetq_lane_u16(t244, 3);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] = vgetq_lane_u16(t244, 4);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] = vgetq_lane_u16(t244, 5);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] = vgetq_lane_u16(t244, 6);
-          ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] = vgetq_lane_u16(t244, 7);
         }
       }
     }

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 953f52851419ee28
+ * Class full, input hash 18765c79aed4f1ca
  */
 static inline void one_item_vp9_lpf1616_high_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -22,12 +22,11 @@ static inline void one_item_vp9_lpf1616_high_v__c_full(uint16_t *dst, ptrdiff_t 
   for (int part = 0; part < 2; part++) {
     for (int i = 0; i < 8; i++) {
       int32_t t5 = bits - 8;
-      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t t10 =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-      int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+      int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
       int32_t p7 = ((uint16_t *)((uint8_t *)dst-8 * dst_stride))[8*part + i];
       int32_t p6 = ((uint16_t *)((uint8_t *)dst-7 * dst_stride))[8*part + i];
       int32_t p5 = ((uint16_t *)((uint8_t *)dst-6 * dst_stride))[8*part + i];
@@ -62,7 +61,7 @@ static inline void one_item_vp9_lpf1616_high_v__c_full(uint16_t *dst, ptrdiff_t 
       int32_t f = daedalus_min(daedalus_max(value_2, t57), t59);
       int32_t f1 = daedalus_min((int32_t)((uint32_t)f + (uint32_t)4), t59) >> 3;
       int32_t f2 = daedalus_min((int32_t)((uint32_t)f + (uint32_t)3), t59) >> 3;
-      int32_t t77 = (int32_t)((uint32_t)1 << daedalus_shift_amount(t5));
+      int32_t t77 = (int32_t)((uint32_t)1 << (t5 & 31));
       int32_t t82 = daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
           daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
           daedalus_absdiff(q3, q0));

@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 331bca431ba1981f
+ * Class full, input hash 9fc5989b5ca86def
  */
 static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -26,10 +26,10 @@ static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t 
   {
     for (int part = 0; part < 2; part++) {
       int32_t t5_2 = bits - 8;
-      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
-      int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+      int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_4 = (int32_t)((uint32_t)blimit << (t5_2 & 31));
+      int32_t limit_4 = (int32_t)((uint32_t)limit << (t5_2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5_2 & 31));
       uint16x8_t p0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
       uint16x8_t p1_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
       uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
@@ -63,8 +63,7 @@ static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t 
       if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
         continue;
       }
-      uint16x8_t t77_2 =
-          vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+      uint16x8_t t77_2 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5_2 & 31))));
       uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
       uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
       uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
@@ -78,8 +77,8 @@ static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t 
       if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
           vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0) {
         int32_t t5 = bits - 8;
-        int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-        int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+        int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+        int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
         uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
         uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
         uint16x8_t steps0 = vabdq_u16(p1, p0);
@@ -142,8 +141,7 @@ static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t 
         uint16x8_t t142 = vmaxq_u16(t141, t135);
         uint16x8_t t143 = vmaxq_u16(t142, t136);
         uint16x8_t t144 = vmaxq_u16(t82, t143);
-        uint16x8_t t77 =
-            vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+        uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
         uint16x8_t t145 = vcgeq_u16(t77, t144);
         uint16x8_t t148 = vshlq_n_u16(p6, 1);
         int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
@@ -271,8 +269,8 @@ static inline void one_item_vp9_lpf1616_high_v__neon_full_branch_early(uint16_t 
       uint16x8_t value_sat_3 = vsqaddq_u16(q0_2, f1_neg);
       int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
       uint16x8_t value_sat_4 = vsqaddq_u16(q1_2, g_neg);
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(value_sat, t10);
       uint16x8_t moved1 = vminq_u16(value_sat_2, t10);
       uint16x8_t moved2 = vminq_u16(value_sat_3, t10);

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b5d6a0421301e6a9
+ * Class full, input hash d0cd5650e11c096e
  */
 static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -25,10 +25,10 @@ static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_
   {
     for (int part = 0; part < 2; part++) {
       int32_t t5_2 = bits - 8;
-      int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_4 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5_2));
-      int32_t limit_4 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5_2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5_2));
+      int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_4 = (int32_t)((uint32_t)blimit << (t5_2 & 31));
+      int32_t limit_4 = (int32_t)((uint32_t)limit << (t5_2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5_2 & 31));
       uint16x8_t p0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
       uint16x8_t p1_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
       uint16x8_t steps0_2 = vabdq_u16(p1_2, p0_2);
@@ -62,8 +62,7 @@ static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_
       if (!((vget_lane_u64(vreinterpret_u64_u8(t49_3), 0)) != 0)) {
         continue;
       }
-      uint16x8_t t77_2 =
-          vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5_2))));
+      uint16x8_t t77_2 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5_2 & 31))));
       uint16x8_t t73_2 = vabdq_u16(p2_2, p0_2);
       uint16x8_t t78_2 = vmaxq_u16(steps0_2, t73_2);
       uint16x8_t t74_2 = vabdq_u16(p3_2, p0_2);
@@ -77,8 +76,8 @@ static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_
       if ((vgetq_lane_u64(vreinterpretq_u64_u16(t83), 0) |
           vgetq_lane_u64(vreinterpretq_u64_u16(t83), 1)) != 0) {
         int32_t t5 = bits - 8;
-        int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-        int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
+        int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+        int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
         uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
         uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
         uint16x8_t steps0 = vabdq_u16(p1, p0);
@@ -141,8 +140,7 @@ static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_
         uint16x8_t t142 = vmaxq_u16(t141, t135);
         uint16x8_t t143 = vmaxq_u16(t142, t136);
         uint16x8_t t144 = vmaxq_u16(t82, t143);
-        uint16x8_t t77 =
-            vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+        uint16x8_t t77 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
         uint16x8_t t145 = vcgeq_s16(vreinterpretq_s16_u16(t77), vreinterpretq_s16_u16(t144));
         uint16x8_t t148 = vshlq_n_u16(p6, 1);
         int16x8_t t149 = vmlaq_laneq_s16(vreinterpretq_s16_u16(t148), vreinterpretq_s16_u16(p7),
@@ -270,8 +268,8 @@ static inline void one_item_vp9_lpf1616_high_v__vector_full_branch_early(uint16_
       uint16x8_t value_6 = vsubq_u16(q1_2, g);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t89 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t89), t10);
       int16x8_t t91 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
       uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t91), t10);

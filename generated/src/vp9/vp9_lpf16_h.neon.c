@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash af41491c56507b01
+ * Class full, input hash 21a3e6222b71134e
  */
 static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -596,6 +596,7 @@ static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, pt
   uint8x8_t t223 = vbsl_u8(t39_2, t173_2, p1_2);
   uint8x8_t t224 = vbsl_u8(t39_2, t179, p0_2);
   uint8x8_t t225 = vbsl_u8(t39_2, t185_2, q0_2);
+  uint8x8_t t226 = vbsl_u8(t39_2, t191_2, q1_2);
   if (anywhere_2) {
     uint8x16_t r0_3 = vcombine_u8(t218, t222);
     uint8x16_t r1_3 = vcombine_u8(t219, t223);
@@ -629,47 +630,6 @@ static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, pt
     vst1_u8(&dst_row5[-7], row5_5);
     vst1_u8(&dst_row6[-7], row6_5);
     vst1_u8(&dst_row7[-7], row7_5);
-  } else {
-    if (anywhere) {
-      uint8x16_t z = vcombine_u8(t222, t224);
-      uint8x16_t z_2 = vcombine_u8(t223, t225);
-      uint8x16_t z_3 = vzip1q_u8(z, z_2);
-      uint8x16_t z_4 = vzip2q_u8(z, z_2);
-      uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
-          vreinterpretq_u16_u8(z_4)));
-      uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
-          vreinterpretq_u16_u8(z_4)));
-      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
-      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
-      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
-      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
-      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
-      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
-      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
-      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
-    } else {
-      uint8x8_t z_7 = vzip1_u8(t223, t224);
-      uint8x8_t z_8 = vzip2_u8(t223, t224);
-      *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-      *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-      *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-      *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-      *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-      *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-      *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-      *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
-      dst[0] = vget_lane_u8(t225, 0);
-      dst_row1[0] = vget_lane_u8(t225, 1);
-      dst_row2[0] = vget_lane_u8(t225, 2);
-      dst_row3[0] = vget_lane_u8(t225, 3);
-      dst_row4[0] = vget_lane_u8(t225, 4);
-      dst_row5[0] = vget_lane_u8(t225, 5);
-      dst_row6[0] = vget_lane_u8(t225, 6);
-      dst_row7[0] = vget_lane_u8(t225, 7);
-    }
-  }
-  uint8x8_t t226 = vbsl_u8(t39_2, t191_2, q1_2);
-  if (anywhere_2) {
     uint8x16_t r0_4 = vcombine_u8(t224, t228);
     uint8x16_t r1_4 = vcombine_u8(t225, t229);
     uint8x16_t r2_4 = vcombine_u8(t226, t230);
@@ -704,41 +664,49 @@ static inline void one_item_vp9_lpf16_h__neon_full_branch_early(uint8_t *dst, pt
     vst1_u8(&dst_row7[-1], row7_6);
   } else {
     if (anywhere) {
-      uint8x16_t z_9 = vcombine_u8(t224, t226);
-      uint8x16_t z_10 = vcombine_u8(t225, t227);
+      uint8x16_t z = vcombine_u8(t222, t224);
+      uint8x16_t z_2 = vcombine_u8(t223, t225);
+      uint8x16_t z_3 = vzip1q_u8(z, z_2);
+      uint8x16_t z_4 = vzip2q_u8(z, z_2);
+      uint8x16_t z_5 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_3),
+          vreinterpretq_u16_u8(z_4)));
+      uint8x16_t z_6 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_3),
+          vreinterpretq_u16_u8(z_4)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_5), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+      uint8x8_t z_7 = vzip1_u8(t226, t227);
+      uint8x8_t z_8 = vzip2_u8(t226, t227);
+      *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
+      *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
+      *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
+      *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
+      *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
+      *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
+      *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
+      *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
+    } else {
+      uint8x16_t z_9 = vcombine_u8(t223, t225);
+      uint8x16_t z_10 = vcombine_u8(t224, t226);
       uint8x16_t z_11 = vzip1q_u8(z_9, z_10);
       uint8x16_t z_12 = vzip2q_u8(z_9, z_10);
       uint8x16_t z_13 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_11),
           vreinterpretq_u16_u8(z_12)));
       uint8x16_t z_14 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_11),
           vreinterpretq_u16_u8(z_12)));
-      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 0);
-      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 1);
-      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 2);
-      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 3);
-      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 0);
-      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 1);
-      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 2);
-      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 3);
-    } else {
-      uint8x8_t z_15 = vzip1_u8(t224, t225);
-      uint8x8_t z_16 = vzip2_u8(t224, t225);
-      *(daedalus_any_u16 *)&dst[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 0);
-      *(daedalus_any_u16 *)&dst_row1[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 1);
-      *(daedalus_any_u16 *)&dst_row2[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 2);
-      *(daedalus_any_u16 *)&dst_row3[-1] = vget_lane_u16(vreinterpret_u16_u8(z_15), 3);
-      *(daedalus_any_u16 *)&dst_row4[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 0);
-      *(daedalus_any_u16 *)&dst_row5[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 1);
-      *(daedalus_any_u16 *)&dst_row6[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 2);
-      *(daedalus_any_u16 *)&dst_row7[-1] = vget_lane_u16(vreinterpret_u16_u8(z_16), 3);
-      dst[1] = vget_lane_u8(t226, 0);
-      dst_row1[1] = vget_lane_u8(t226, 1);
-      dst_row2[1] = vget_lane_u8(t226, 2);
-      dst_row3[1] = vget_lane_u8(t226, 3);
-      dst_row4[1] = vget_lane_u8(t226, 4);
-      dst_row5[1] = vget_lane_u8(t226, 5);
-      dst_row6[1] = vget_lane_u8(t226, 6);
-      dst_row7[1] = vget_lane_u8(t226, 7);
+      *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 0);
+      *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 1);
+      *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 2);
+      *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 3);
+      *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 0);
+      *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 1);
+      *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 2);
+      *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 3);
     }
   }
 }

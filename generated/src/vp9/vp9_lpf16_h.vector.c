@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash fe6b10095e436a47
+ * Class full, input hash 98536c457c2edec1
  */
 static inline void one_item_vp9_lpf16_h__vector_full_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -597,6 +597,7 @@ static inline void one_item_vp9_lpf16_h__vector_full_branch_early(uint8_t *dst,
   uint8x8_t t223 = vbsl_u8(t39_2, t173_2, p1_0_2);
   uint8x8_t t224 = vbsl_u8(t39_2, t179, p0_0_2);
   uint8x8_t t225 = vbsl_u8(t39_2, t185_2, q0_0_2);
+  uint8x8_t t226 = vbsl_u8(t39_2, t191_2, q1_0_2);
   if (anywhere_2) {
     uint8x16_t z_73 = vzip1q_u8(t218, t222);
     uint8x16_t z_74 = vzip1q_u8(t219, t223);
@@ -626,67 +627,26 @@ static inline void one_item_vp9_lpf16_h__vector_full_branch_early(uint8_t *dst,
     vst1_u8(&dst_row5[-7], row5_5);
     vst1_u8(&dst_row6[-7], row6_5);
     vst1_u8(&dst_row7[-7], row7_5);
-  } else {
-    if (anywhere) {
-      uint8x16_t z_85 = vcombine_u8(t222, t224);
-      uint8x16_t z_86 = vcombine_u8(t223, t225);
-      uint8x16_t z_87 = vzip1q_u8(z_85, z_86);
-      uint8x16_t z_88 = vzip2q_u8(z_85, z_86);
-      uint8x16_t z_89 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_87),
-          vreinterpretq_u16_u8(z_88)));
-      uint8x16_t z_90 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_87),
-          vreinterpretq_u16_u8(z_88)));
-      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_89), 0);
-      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_89), 1);
-      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_89), 2);
-      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_89), 3);
-      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_90), 0);
-      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_90), 1);
-      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_90), 2);
-      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_90), 3);
-    } else {
-      uint8x8_t z_91 = vzip1_u8(t223, t224);
-      uint8x8_t z_92 = vzip2_u8(t223, t224);
-      *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_91), 0);
-      *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_91), 1);
-      *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_91), 2);
-      *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_91), 3);
-      *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_92), 0);
-      *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_92), 1);
-      *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_92), 2);
-      *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_92), 3);
-      dst[0] = vget_lane_u8(t225, 0);
-      dst_row1[0] = vget_lane_u8(t225, 1);
-      dst_row2[0] = vget_lane_u8(t225, 2);
-      dst_row3[0] = vget_lane_u8(t225, 3);
-      dst_row4[0] = vget_lane_u8(t225, 4);
-      dst_row5[0] = vget_lane_u8(t225, 5);
-      dst_row6[0] = vget_lane_u8(t225, 6);
-      dst_row7[0] = vget_lane_u8(t225, 7);
-    }
-  }
-  uint8x8_t t226 = vbsl_u8(t39_2, t191_2, q1_0_2);
-  if (anywhere_2) {
-    uint8x16_t z_93 = vzip1q_u8(t224, t228);
-    uint8x16_t z_94 = vzip1q_u8(t225, t229);
-    uint8x16_t z_95 = vzip1q_u8(t226, t230);
-    uint8x16_t z_96 = vzip1q_u8(t227, wide_2);
-    uint8x16_t z_97 = vzip1q_u8(z_93, z_95);
-    uint8x16_t z_98 = vzip2q_u8(z_93, z_95);
-    uint8x16_t z_99 = vzip1q_u8(z_94, z_96);
-    uint8x16_t z_100 = vzip2q_u8(z_94, z_96);
-    uint8x16_t z_101 = vzip1q_u8(z_97, z_99);
-    uint8x16_t z_102 = vzip2q_u8(z_97, z_99);
-    uint8x16_t z_103 = vzip1q_u8(z_98, z_100);
-    uint8x16_t z_104 = vzip2q_u8(z_98, z_100);
-    uint8x16_t row0_6 = vget_low_u8(z_101);
-    uint8x16_t row1_6 = vget_high_u8(z_101);
-    uint8x16_t row2_6 = vget_low_u8(z_102);
-    uint8x16_t row3_6 = vget_high_u8(z_102);
-    uint8x16_t row4_6 = vget_low_u8(z_103);
-    uint8x16_t row5_6 = vget_high_u8(z_103);
-    uint8x16_t row6_6 = vget_low_u8(z_104);
-    uint8x16_t row7_6 = vget_high_u8(z_104);
+    uint8x16_t z_85 = vzip1q_u8(t224, t228);
+    uint8x16_t z_86 = vzip1q_u8(t225, t229);
+    uint8x16_t z_87 = vzip1q_u8(t226, t230);
+    uint8x16_t z_88 = vzip1q_u8(t227, wide_2);
+    uint8x16_t z_89 = vzip1q_u8(z_85, z_87);
+    uint8x16_t z_90 = vzip2q_u8(z_85, z_87);
+    uint8x16_t z_91 = vzip1q_u8(z_86, z_88);
+    uint8x16_t z_92 = vzip2q_u8(z_86, z_88);
+    uint8x16_t z_93 = vzip1q_u8(z_89, z_91);
+    uint8x16_t z_94 = vzip2q_u8(z_89, z_91);
+    uint8x16_t z_95 = vzip1q_u8(z_90, z_92);
+    uint8x16_t z_96 = vzip2q_u8(z_90, z_92);
+    uint8x16_t row0_6 = vget_low_u8(z_93);
+    uint8x16_t row1_6 = vget_high_u8(z_93);
+    uint8x16_t row2_6 = vget_low_u8(z_94);
+    uint8x16_t row3_6 = vget_high_u8(z_94);
+    uint8x16_t row4_6 = vget_low_u8(z_95);
+    uint8x16_t row5_6 = vget_high_u8(z_95);
+    uint8x16_t row6_6 = vget_low_u8(z_96);
+    uint8x16_t row7_6 = vget_high_u8(z_96);
     vst1_u8(&dst[-1], row0_6);
     vst1_u8(&dst_row1[-1], row1_6);
     vst1_u8(&dst_row2[-1], row2_6);
@@ -697,41 +657,49 @@ static inline void one_item_vp9_lpf16_h__vector_full_branch_early(uint8_t *dst,
     vst1_u8(&dst_row7[-1], row7_6);
   } else {
     if (anywhere) {
-      uint8x16_t z_105 = vcombine_u8(t224, t226);
-      uint8x16_t z_106 = vcombine_u8(t225, t227);
+      uint8x16_t z_97 = vcombine_u8(t222, t224);
+      uint8x16_t z_98 = vcombine_u8(t223, t225);
+      uint8x16_t z_99 = vzip1q_u8(z_97, z_98);
+      uint8x16_t z_100 = vzip2q_u8(z_97, z_98);
+      uint8x16_t z_101 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_99),
+          vreinterpretq_u16_u8(z_100)));
+      uint8x16_t z_102 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_99),
+          vreinterpretq_u16_u8(z_100)));
+      *(daedalus_any_u32 *)&dst[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 0);
+      *(daedalus_any_u32 *)&dst_row1[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 1);
+      *(daedalus_any_u32 *)&dst_row2[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 2);
+      *(daedalus_any_u32 *)&dst_row3[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_101), 3);
+      *(daedalus_any_u32 *)&dst_row4[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 0);
+      *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 1);
+      *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 2);
+      *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_102), 3);
+      uint8x8_t z_103 = vzip1_u8(t226, t227);
+      uint8x8_t z_104 = vzip2_u8(t226, t227);
+      *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_103), 0);
+      *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_103), 1);
+      *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_103), 2);
+      *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_103), 3);
+      *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_104), 0);
+      *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_104), 1);
+      *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_104), 2);
+      *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_104), 3);
+    } else {
+      uint8x16_t z_105 = vcombine_u8(t223, t225);
+      uint8x16_t z_106 = vcombine_u8(t224, t226);
       uint8x16_t z_107 = vzip1q_u8(z_105, z_106);
       uint8x16_t z_108 = vzip2q_u8(z_105, z_106);
       uint8x16_t z_109 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_107),
           vreinterpretq_u16_u8(z_108)));
       uint8x16_t z_110 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_107),
           vreinterpretq_u16_u8(z_108)));
-      *(daedalus_any_u32 *)&dst[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 0);
-      *(daedalus_any_u32 *)&dst_row1[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 1);
-      *(daedalus_any_u32 *)&dst_row2[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 2);
-      *(daedalus_any_u32 *)&dst_row3[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 3);
-      *(daedalus_any_u32 *)&dst_row4[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 0);
-      *(daedalus_any_u32 *)&dst_row5[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 1);
-      *(daedalus_any_u32 *)&dst_row6[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 2);
-      *(daedalus_any_u32 *)&dst_row7[-1] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 3);
-    } else {
-      uint8x8_t z_111 = vzip1_u8(t224, t225);
-      uint8x8_t z_112 = vzip2_u8(t224, t225);
-      *(daedalus_any_u16 *)&dst[-1] = vget_lane_u16(vreinterpret_u16_u8(z_111), 0);
-      *(daedalus_any_u16 *)&dst_row1[-1] = vget_lane_u16(vreinterpret_u16_u8(z_111), 1);
-      *(daedalus_any_u16 *)&dst_row2[-1] = vget_lane_u16(vreinterpret_u16_u8(z_111), 2);
-      *(daedalus_any_u16 *)&dst_row3[-1] = vget_lane_u16(vreinterpret_u16_u8(z_111), 3);
-      *(daedalus_any_u16 *)&dst_row4[-1] = vget_lane_u16(vreinterpret_u16_u8(z_112), 0);
-      *(daedalus_any_u16 *)&dst_row5[-1] = vget_lane_u16(vreinterpret_u16_u8(z_112), 1);
-      *(daedalus_any_u16 *)&dst_row6[-1] = vget_lane_u16(vreinterpret_u16_u8(z_112), 2);
-      *(daedalus_any_u16 *)&dst_row7[-1] = vget_lane_u16(vreinterpret_u16_u8(z_112), 3);
-      dst[1] = vget_lane_u8(t226, 0);
-      dst_row1[1] = vget_lane_u8(t226, 1);
-      dst_row2[1] = vget_lane_u8(t226, 2);
-      dst_row3[1] = vget_lane_u8(t226, 3);
-      dst_row4[1] = vget_lane_u8(t226, 4);
-      dst_row5[1] = vget_lane_u8(t226, 5);
-      dst_row6[1] = vget_lane_u8(t226, 6);
-      dst_row7[1] = vget_lane_u8(t226, 7);
+      *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 0);
+      *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 1);
+      *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 2);
+      *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_109), 3);
+      *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 0);
+      *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 1);
+      *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 2);
+      *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_110), 3);
     }
   }
 }

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash b1cb7dbaed61f8a8
+ * Class full, input hash 2804733d3710e380
  */
 static inline void one_item_vp9_lpf44_high_h__vector_full_early(uint16_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
@@ -26,10 +26,10 @@ static inline void one_item_vp9_lpf44_high_h__vector_full_early(uint16_t *dst,
   {
     for (int part = 0; part < 2; part++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-4]);
       uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-4]);
       uint16x8_t row2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-4]);
@@ -121,8 +121,8 @@ static inline void one_item_vp9_lpf44_high_h__vector_full_early(uint16_t *dst,
       uint16x8_t value_3 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t66 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t67 = vminq_u16(vreinterpretq_u16_s16(t66), t7);
       uint16x8_t value_4 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
       int16x8_t t69 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));

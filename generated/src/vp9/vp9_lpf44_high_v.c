@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash a4f8b5f8958c5355
+ * Class full, input hash a96ab1637c701f29
  */
 static inline void one_item_vp9_lpf44_high_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
@@ -22,12 +22,11 @@ static inline void one_item_vp9_lpf44_high_v__c_full(uint16_t *dst, ptrdiff_t ds
   for (int part = 0; part < 2; part++) {
     for (int i = 0; i < 8; i++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t t7 =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t t7 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       int32_t p3 = ((uint16_t *)((uint8_t *)dst-4 * dst_stride))[8*part + i];
       int32_t p2 = ((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part + i];
       int32_t p1 = ((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part + i];

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 367cd65d24baaad6
+ * Class full, input hash 6552f5e447cf715c
  */
 static inline void one_item_vp9_lpf48_h__neon_full_r2_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
@@ -247,6 +247,7 @@ static inline void one_item_vp9_lpf48_h__neon_full_r2_branch_early(uint8_t *dst,
   uint8x16_t near1_2 = vbslq_u8(t31, near1, p1);
   uint8x16_t near2_2 = vbslq_u8(t31, near2, p0);
   uint8x16_t near3_2 = vbslq_u8(t31, near3, q0);
+  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
   if (anywhere) {
     uint8x16_t z = vzip1q_u8(near0, near1_2);
     uint8x16_t z_2 = vzip2q_u8(near0, near1_2);
@@ -276,79 +277,53 @@ static inline void one_item_vp9_lpf48_h__neon_full_r2_branch_early(uint8_t *dst,
     *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 1);
     *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 2);
     *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_8), 3);
+    uint8x16_t z_9 = vzip1q_u8(near4_2, near5);
+    uint8x16_t z_10 = vzip2q_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 4);
+    *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 5);
+    *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 6);
+    *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 7);
+    *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 0);
+    *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 1);
+    *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 2);
+    *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 3);
+    *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 4);
+    *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 5);
+    *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 6);
+    *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 7);
   } else {
-    uint8x16_t z_9 = vzip1q_u8(near1_2, near2_2);
-    uint8x16_t z_10 = vzip2q_u8(near1_2, near2_2);
-    *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 0);
-    *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 1);
-    *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 2);
-    *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 3);
-    *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 4);
-    *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 5);
-    *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 6);
-    *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_9), 7);
-    *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 0);
-    *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 1);
-    *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 2);
-    *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 3);
-    *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 4);
-    *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 5);
-    *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 6);
-    *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_10), 7);
-    dst[0] = vgetq_lane_u8(near3_2, 0);
-    dst_row1[0] = vgetq_lane_u8(near3_2, 1);
-    dst_row2[0] = vgetq_lane_u8(near3_2, 2);
-    dst_row3[0] = vgetq_lane_u8(near3_2, 3);
-    dst_row4[0] = vgetq_lane_u8(near3_2, 4);
-    dst_row5[0] = vgetq_lane_u8(near3_2, 5);
-    dst_row6[0] = vgetq_lane_u8(near3_2, 6);
-    dst_row7[0] = vgetq_lane_u8(near3_2, 7);
-    dst_row8[0] = vgetq_lane_u8(near3_2, 8);
-    dst_row9[0] = vgetq_lane_u8(near3_2, 9);
-    dst_row10[0] = vgetq_lane_u8(near3_2, 10);
-    dst_row11[0] = vgetq_lane_u8(near3_2, 11);
-    dst_row12[0] = vgetq_lane_u8(near3_2, 12);
-    dst_row13[0] = vgetq_lane_u8(near3_2, 13);
-    dst_row14[0] = vgetq_lane_u8(near3_2, 14);
-    dst_row15[0] = vgetq_lane_u8(near3_2, 15);
-  }
-  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
-  if (anywhere) {
-    uint8x16_t z_11 = vzip1q_u8(near4_2, near5);
-    uint8x16_t z_12 = vzip2q_u8(near4_2, near5);
-    *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 0);
-    *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 1);
-    *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 2);
-    *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 3);
-    *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 4);
-    *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 5);
-    *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 6);
-    *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_11), 7);
-    *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 0);
-    *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 1);
-    *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 2);
-    *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 3);
-    *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 4);
-    *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 5);
-    *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 6);
-    *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_12), 7);
-  } else {
-    dst[1] = vgetq_lane_u8(near4_2, 0);
-    dst_row1[1] = vgetq_lane_u8(near4_2, 1);
-    dst_row2[1] = vgetq_lane_u8(near4_2, 2);
-    dst_row3[1] = vgetq_lane_u8(near4_2, 3);
-    dst_row4[1] = vgetq_lane_u8(near4_2, 4);
-    dst_row5[1] = vgetq_lane_u8(near4_2, 5);
-    dst_row6[1] = vgetq_lane_u8(near4_2, 6);
-    dst_row7[1] = vgetq_lane_u8(near4_2, 7);
-    dst_row8[1] = vgetq_lane_u8(near4_2, 8);
-    dst_row9[1] = vgetq_lane_u8(near4_2, 9);
-    dst_row10[1] = vgetq_lane_u8(near4_2, 10);
-    dst_row11[1] = vgetq_lane_u8(near4_2, 11);
-    dst_row12[1] = vgetq_lane_u8(near4_2, 12);
-    dst_row13[1] = vgetq_lane_u8(near4_2, 13);
-    dst_row14[1] = vgetq_lane_u8(near4_2, 14);
-    dst_row15[1] = vgetq_lane_u8(near4_2, 15);
+    uint8x16_t z_11 = vzip1q_u8(near1_2, near2_2);
+    uint8x16_t z_12 = vzip2q_u8(near1_2, near2_2);
+    uint8x16_t z_13 = vzip1q_u8(near3_2, near4_2);
+    uint8x16_t z_14 = vzip2q_u8(near3_2, near4_2);
+    uint8x16_t z_15 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_11),
+        vreinterpretq_u16_u8(z_13)));
+    uint8x16_t z_16 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_11),
+        vreinterpretq_u16_u8(z_13)));
+    uint8x16_t z_17 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_12),
+        vreinterpretq_u16_u8(z_14)));
+    uint8x16_t z_18 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_12),
+        vreinterpretq_u16_u8(z_14)));
+    *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_15), 0);
+    *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_15), 1);
+    *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_15), 2);
+    *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_15), 3);
+    *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_16), 0);
+    *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_16), 1);
+    *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_16), 2);
+    *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_16), 3);
+    *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 0);
+    *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 1);
+    *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 2);
+    *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_17), 3);
+    *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 0);
+    *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 1);
+    *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 2);
+    *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 3);
   }
 }
 

@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 2db14a24fb1a946e
+ * Class full, input hash 9efcb9389c431988
  */
 static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
@@ -27,10 +27,10 @@ static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *d
   {
     for (int part = 0; part < 2; part++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       uint16x8_t row0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-4]);
       uint16x8_t row1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-4]);
       uint16x8_t row2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-4]);
@@ -136,7 +136,7 @@ static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *d
       uint16x8_t t72 = vmaxq_u16(t71, steps3);
       uint16x8_t t73 = vmaxq_u16(t72, t67);
       uint16x8_t t74 = vmaxq_u16(t73, t68);
-      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t2 & 31))));
       uint16x8_t t75 = vcgeq_u16(t69, t74);
       uint16x8_t t77 = vdupq_n_u16((uint16_t)(-(int32_t)((1 <= part))));
       uint16x8_t t78 = vandq_u16(t75, t77);
@@ -147,8 +147,8 @@ static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *d
       uint16x8_t value_sat_3 = vsqaddq_u16(q0, f1_neg);
       int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
       uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(value_sat, t7);
       uint16x8_t moved1 = vminq_u16(value_sat_2, t7);
       uint16x8_t moved2 = vminq_u16(value_sat_3, t7);
@@ -207,6 +207,7 @@ static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *d
       uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
       uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
       uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
+      uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
       if (anywhere) {
         uint16x8_t z = vzip1q_u16(near0, near1_2);
         uint16x8_t z_2 = vzip2q_u16(near0, near1_2);
@@ -236,63 +237,53 @@ static inline void one_item_vp9_lpf48_high_h__neon_full_branch_early(uint16_t *d
             vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 0);
         *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-3] =
             vgetq_lane_u64(vreinterpretq_u64_u16(z_8), 1);
-      } else {
-        uint16x8_t z_9 = vzip1q_u16(near1_2, near2_2);
-        uint16x8_t z_10 = vzip2q_u16(near1_2, near2_2);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 0);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 1);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 2);
-        *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 3);
-        ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[0] = vgetq_lane_u16(near3_2, 0);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[0] = vgetq_lane_u16(near3_2, 1);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[0] = vgetq_lane_u16(near3_2, 2);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[0] = vgetq_lane_u16(near3_2, 3);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[0] = vgetq_lane_u16(near3_2, 4);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[0] = vgetq_lane_u16(near3_2, 5);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[0] = vgetq_lane_u16(near3_2, 6);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[0] = vgetq_lane_u16(near3_2, 7);
-      }
-      uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
-      if (anywhere) {
-        uint16x8_t z_11 = vzip1q_u16(near4_2, near5);
-        uint16x8_t z_12 = vzip2q_u16(near4_2, near5);
+        uint16x8_t z_9 = vzip1q_u16(near4_2, near5);
+        uint16x8_t z_10 = vzip2q_u16(near4_2, near5);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_11), 0);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 0);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_11), 1);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 1);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_11), 2);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 2);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_11), 3);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_9), 3);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_12), 0);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 0);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_12), 1);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 1);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_12), 2);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 2);
         *(daedalus_any_u32 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] =
-            vgetq_lane_u32(vreinterpretq_u32_u16(z_12), 3);
+            vgetq_lane_u32(vreinterpretq_u32_u16(z_10), 3);
       } else {
-        ((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[1] = vgetq_lane_u16(near4_2, 0);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[1] = vgetq_lane_u16(near4_2, 1);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[1] = vgetq_lane_u16(near4_2, 2);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[1] = vgetq_lane_u16(near4_2, 3);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[1] = vgetq_lane_u16(near4_2, 4);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[1] = vgetq_lane_u16(near4_2, 5);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[1] = vgetq_lane_u16(near4_2, 6);
-        ((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[1] = vgetq_lane_u16(near4_2, 7);
+        uint16x8_t z_11 = vzip1q_u16(near1_2, near2_2);
+        uint16x8_t z_12 = vzip2q_u16(near1_2, near2_2);
+        uint16x8_t z_13 = vzip1q_u16(near3_2, near4_2);
+        uint16x8_t z_14 = vzip2q_u16(near3_2, near4_2);
+        uint16x8_t z_15 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_11),
+            vreinterpretq_u32_u16(z_13)));
+        uint16x8_t z_16 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_11),
+            vreinterpretq_u32_u16(z_13)));
+        uint16x8_t z_17 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_12),
+            vreinterpretq_u32_u16(z_14)));
+        uint16x8_t z_18 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_12),
+            vreinterpretq_u32_u16(z_14)));
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_15), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 1) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_15), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 2) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 3) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_16), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 4) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 5) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_17), 1);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 6) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 0);
+        *(daedalus_any_u64 *)&((uint16_t *)((uint8_t *)dst + (8*part + 7) * dst_stride))[-2] =
+            vgetq_lane_u64(vreinterpretq_u64_u16(z_18), 1);
       }
     }
   }

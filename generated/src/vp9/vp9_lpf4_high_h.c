@@ -14,19 +14,18 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d2395dd845d1f709
+ * Class full, input hash b2d24c81294354a8
  */
 static inline void one_item_vp9_lpf4_high_h__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
   /* stage 1 of 1: i = 0..7; writes dst */
   for (int i = 0; i < 8; i++) {
     int32_t t5 = bits - 8;
-    int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-    int32_t t10 =
-        (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
-    int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-    int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-    int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+    int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+    int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
+    int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+    int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+    int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
     int32_t p3 = ((uint16_t *)((uint8_t *)dst + i * dst_stride))[-4];
     int32_t p2 = ((uint16_t *)((uint8_t *)dst + i * dst_stride))[-3];
     int32_t p1 = ((uint16_t *)((uint8_t *)dst + i * dst_stride))[-2];

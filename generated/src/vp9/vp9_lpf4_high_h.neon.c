@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash e252bddac051422e
+ * Class full, input hash 32134156c36301e7
  */
 static inline void one_item_vp9_lpf4_high_h__neon_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -30,10 +30,10 @@ static inline void one_item_vp9_lpf4_high_h__neon_full_early(uint16_t *dst, ptrd
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
   int32_t t5 = bits - 8;
-  int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+  int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+  int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+  int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+  int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
   uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-4]);
   uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-4]);
   uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-4]);
@@ -131,8 +131,8 @@ static inline void one_item_vp9_lpf4_high_h__neon_full_early(uint16_t *dst, ptrd
   int16x8_t f2 = vshrq_n_s16(t62, 3);
   int16x8_t g = vrshrq_n_s16(f1, 1);
   uint16x8_t value_sat = vsqaddq_u16(p0, f2);
-  uint16x8_t t10 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t67 = vminq_u16(value_sat, t10);
   int16x8_t f1_neg = vnegq_s16(f1);
   uint16x8_t value_sat_2 = vsqaddq_u16(q0, f1_neg);

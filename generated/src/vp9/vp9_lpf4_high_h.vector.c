@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 935ed57ab97194ef
+ * Class full, input hash 0f0832bdac4c1c18
  */
 static inline void one_item_vp9_lpf4_high_h__vector_full_early(uint16_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -30,10 +30,10 @@ static inline void one_item_vp9_lpf4_high_h__vector_full_early(uint16_t *dst, pt
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
   int32_t t5 = bits - 8;
-  int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+  int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+  int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+  int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+  int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
   uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-4]);
   uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-4]);
   uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-4]);
@@ -125,8 +125,8 @@ static inline void one_item_vp9_lpf4_high_h__vector_full_early(uint16_t *dst, pt
   uint16x8_t value_3 = vaddq_u16(p0, vreinterpretq_u16_s16(f2));
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t66 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t10 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t67 = vminq_u16(vreinterpretq_u16_s16(t66), t10);
   uint16x8_t value_4 = vsubq_u16(q0, vreinterpretq_u16_s16(f1));
   int16x8_t t69 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));

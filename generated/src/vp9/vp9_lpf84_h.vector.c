@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 157b689016f774cd
+ * Class full, input hash e1e3ab993c943f56
  */
 static inline void one_item_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh) {
@@ -257,6 +257,7 @@ static inline void one_item_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *ds
   uint8x16_t near1_2 = vbslq_u8(t31, near1, p1);
   uint8x16_t near2_2 = vbslq_u8(t31, near2, p0);
   uint8x16_t near3_2 = vbslq_u8(t31, near3, q0);
+  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
   if (anywhere) {
     uint8x16_t z_33 = vzip1q_u8(near0, near1_2);
     uint8x16_t z_34 = vzip2q_u8(near0, near1_2);
@@ -286,79 +287,53 @@ static inline void one_item_vp9_lpf84_h__vector_full_r2_branch_early(uint8_t *ds
     *(daedalus_any_u32 *)&dst_row13[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 1);
     *(daedalus_any_u32 *)&dst_row14[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 2);
     *(daedalus_any_u32 *)&dst_row15[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_40), 3);
+    uint8x16_t z_41 = vzip1q_u8(near4_2, near5);
+    uint8x16_t z_42 = vzip2q_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 4);
+    *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 5);
+    *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 6);
+    *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 7);
+    *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 0);
+    *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 1);
+    *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 2);
+    *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 3);
+    *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 4);
+    *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 5);
+    *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 6);
+    *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 7);
   } else {
-    uint8x16_t z_41 = vzip1q_u8(near1_2, near2_2);
-    uint8x16_t z_42 = vzip2q_u8(near1_2, near2_2);
-    *(daedalus_any_u16 *)&dst[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 0);
-    *(daedalus_any_u16 *)&dst_row1[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 1);
-    *(daedalus_any_u16 *)&dst_row2[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 2);
-    *(daedalus_any_u16 *)&dst_row3[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 3);
-    *(daedalus_any_u16 *)&dst_row4[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 4);
-    *(daedalus_any_u16 *)&dst_row5[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 5);
-    *(daedalus_any_u16 *)&dst_row6[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 6);
-    *(daedalus_any_u16 *)&dst_row7[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_41), 7);
-    *(daedalus_any_u16 *)&dst_row8[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 0);
-    *(daedalus_any_u16 *)&dst_row9[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 1);
-    *(daedalus_any_u16 *)&dst_row10[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 2);
-    *(daedalus_any_u16 *)&dst_row11[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 3);
-    *(daedalus_any_u16 *)&dst_row12[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 4);
-    *(daedalus_any_u16 *)&dst_row13[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 5);
-    *(daedalus_any_u16 *)&dst_row14[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 6);
-    *(daedalus_any_u16 *)&dst_row15[-2] = vgetq_lane_u16(vreinterpretq_u16_u8(z_42), 7);
-    dst[0] = vgetq_lane_u8(near3_2, 0);
-    dst_row1[0] = vgetq_lane_u8(near3_2, 1);
-    dst_row2[0] = vgetq_lane_u8(near3_2, 2);
-    dst_row3[0] = vgetq_lane_u8(near3_2, 3);
-    dst_row4[0] = vgetq_lane_u8(near3_2, 4);
-    dst_row5[0] = vgetq_lane_u8(near3_2, 5);
-    dst_row6[0] = vgetq_lane_u8(near3_2, 6);
-    dst_row7[0] = vgetq_lane_u8(near3_2, 7);
-    dst_row8[0] = vgetq_lane_u8(near3_2, 8);
-    dst_row9[0] = vgetq_lane_u8(near3_2, 9);
-    dst_row10[0] = vgetq_lane_u8(near3_2, 10);
-    dst_row11[0] = vgetq_lane_u8(near3_2, 11);
-    dst_row12[0] = vgetq_lane_u8(near3_2, 12);
-    dst_row13[0] = vgetq_lane_u8(near3_2, 13);
-    dst_row14[0] = vgetq_lane_u8(near3_2, 14);
-    dst_row15[0] = vgetq_lane_u8(near3_2, 15);
-  }
-  uint8x16_t near4_2 = vbslq_u8(t31, near4, q1);
-  if (anywhere) {
-    uint8x16_t z_43 = vzip1q_u8(near4_2, near5);
-    uint8x16_t z_44 = vzip2q_u8(near4_2, near5);
-    *(daedalus_any_u16 *)&dst[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 0);
-    *(daedalus_any_u16 *)&dst_row1[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 1);
-    *(daedalus_any_u16 *)&dst_row2[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 2);
-    *(daedalus_any_u16 *)&dst_row3[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 3);
-    *(daedalus_any_u16 *)&dst_row4[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 4);
-    *(daedalus_any_u16 *)&dst_row5[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 5);
-    *(daedalus_any_u16 *)&dst_row6[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 6);
-    *(daedalus_any_u16 *)&dst_row7[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_43), 7);
-    *(daedalus_any_u16 *)&dst_row8[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 0);
-    *(daedalus_any_u16 *)&dst_row9[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 1);
-    *(daedalus_any_u16 *)&dst_row10[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 2);
-    *(daedalus_any_u16 *)&dst_row11[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 3);
-    *(daedalus_any_u16 *)&dst_row12[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 4);
-    *(daedalus_any_u16 *)&dst_row13[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 5);
-    *(daedalus_any_u16 *)&dst_row14[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 6);
-    *(daedalus_any_u16 *)&dst_row15[1] = vgetq_lane_u16(vreinterpretq_u16_u8(z_44), 7);
-  } else {
-    dst[1] = vgetq_lane_u8(near4_2, 0);
-    dst_row1[1] = vgetq_lane_u8(near4_2, 1);
-    dst_row2[1] = vgetq_lane_u8(near4_2, 2);
-    dst_row3[1] = vgetq_lane_u8(near4_2, 3);
-    dst_row4[1] = vgetq_lane_u8(near4_2, 4);
-    dst_row5[1] = vgetq_lane_u8(near4_2, 5);
-    dst_row6[1] = vgetq_lane_u8(near4_2, 6);
-    dst_row7[1] = vgetq_lane_u8(near4_2, 7);
-    dst_row8[1] = vgetq_lane_u8(near4_2, 8);
-    dst_row9[1] = vgetq_lane_u8(near4_2, 9);
-    dst_row10[1] = vgetq_lane_u8(near4_2, 10);
-    dst_row11[1] = vgetq_lane_u8(near4_2, 11);
-    dst_row12[1] = vgetq_lane_u8(near4_2, 12);
-    dst_row13[1] = vgetq_lane_u8(near4_2, 13);
-    dst_row14[1] = vgetq_lane_u8(near4_2, 14);
-    dst_row15[1] = vgetq_lane_u8(near4_2, 15);
+    uint8x16_t z_43 = vzip1q_u8(near1_2, near2_2);
+    uint8x16_t z_44 = vzip2q_u8(near1_2, near2_2);
+    uint8x16_t z_45 = vzip1q_u8(near3_2, near4_2);
+    uint8x16_t z_46 = vzip2q_u8(near3_2, near4_2);
+    uint8x16_t z_47 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_43),
+        vreinterpretq_u16_u8(z_45)));
+    uint8x16_t z_48 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_43),
+        vreinterpretq_u16_u8(z_45)));
+    uint8x16_t z_49 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_44),
+        vreinterpretq_u16_u8(z_46)));
+    uint8x16_t z_50 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_44),
+        vreinterpretq_u16_u8(z_46)));
+    *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_47), 0);
+    *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_47), 1);
+    *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_47), 2);
+    *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_47), 3);
+    *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_48), 0);
+    *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_48), 1);
+    *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_48), 2);
+    *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_48), 3);
+    *(daedalus_any_u32 *)&dst_row8[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_49), 0);
+    *(daedalus_any_u32 *)&dst_row9[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_49), 1);
+    *(daedalus_any_u32 *)&dst_row10[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_49), 2);
+    *(daedalus_any_u32 *)&dst_row11[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_49), 3);
+    *(daedalus_any_u32 *)&dst_row12[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_50), 0);
+    *(daedalus_any_u32 *)&dst_row13[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_50), 1);
+    *(daedalus_any_u32 *)&dst_row14[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_50), 2);
+    *(daedalus_any_u32 *)&dst_row15[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_50), 3);
   }
 }
 

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 3bb1066938632016
+ * Class full, input hash 936b431e46141f97
  */
 static inline void one_item_vp9_lpf84_high_v__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh, int32_t bits) {
@@ -22,12 +22,11 @@ static inline void one_item_vp9_lpf84_high_v__c_full(uint16_t *dst, ptrdiff_t ds
   for (int part = 0; part < 2; part++) {
     for (int i = 0; i < 8; i++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t t7 =
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1);
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t t7 = (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1);
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       int32_t p3 = ((uint16_t *)((uint8_t *)dst-4 * dst_stride))[8*part + i];
       int32_t p2 = ((uint16_t *)((uint8_t *)dst-3 * dst_stride))[8*part + i];
       int32_t p1 = ((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part + i];
@@ -56,8 +55,7 @@ static inline void one_item_vp9_lpf84_high_v__c_full(uint16_t *dst, ptrdiff_t ds
       int32_t f2 = daedalus_min((int32_t)((uint32_t)f + (uint32_t)3), t51) >> 3;
       int t78 = (daedalus_max(daedalus_max(daedalus_max(daedalus_max(daedalus_max(steps0,
           daedalus_absdiff(p2, p0)), daedalus_absdiff(p3, p0)), steps3), daedalus_absdiff(q2, q0)),
-          daedalus_absdiff(q3, q0)) <= (int32_t)((uint32_t)1 << daedalus_shift_amount(t2))) &
-          (part <= 0);
+          daedalus_absdiff(q3, q0)) <= (int32_t)((uint32_t)1 << (t2 & 31))) & (part <= 0);
       int32_t g = t43 ? 0 : ((f1 + 1) >> 1);
       int32_t value_3 = p1 + g;
       int32_t value_4 = p0 + f2;

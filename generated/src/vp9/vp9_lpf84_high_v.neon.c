@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash c5be25769547d525
+ * Class full, input hash c3f4590e0a12735a
  */
 static inline void one_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
@@ -27,10 +27,10 @@ static inline void one_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *d
   {
     for (int part = 0; part < 2; part++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
       uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
       uint16x8_t steps0 = vabdq_u16(p1, p0);
@@ -96,7 +96,7 @@ static inline void one_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *d
       uint16x8_t t72 = vmaxq_u16(t71, steps3);
       uint16x8_t t73 = vmaxq_u16(t72, t67);
       uint16x8_t t74 = vmaxq_u16(t73, t68);
-      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t2 & 31))));
       uint16x8_t t75 = vcgeq_u16(t69, t74);
       uint16x8_t t77 = vdupq_n_u16((uint16_t)(-(int32_t)((part <= 0))));
       uint16x8_t t78 = vandq_u16(t75, t77);
@@ -107,8 +107,8 @@ static inline void one_item_vp9_lpf84_high_v__neon_full_branch_early(uint16_t *d
       uint16x8_t value_sat_3 = vsqaddq_u16(q0, f1_neg);
       int16x8_t g_neg = vnegq_s16(vreinterpretq_s16_u16(g));
       uint16x8_t value_sat_4 = vsqaddq_u16(q1, g_neg);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(value_sat, t7);
       uint16x8_t moved1 = vminq_u16(value_sat_2, t7);
       uint16x8_t moved2 = vminq_u16(value_sat_3, t7);

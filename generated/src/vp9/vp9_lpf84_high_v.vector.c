@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 3f08d0e3875448cc
+ * Class full, input hash 22bf09bd4f86a923
  */
 static inline void one_item_vp9_lpf84_high_v__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, const uint8_t *blimit, const uint8_t *limit, const uint8_t *thresh,
@@ -26,10 +26,10 @@ static inline void one_item_vp9_lpf84_high_v__vector_full_branch_early(uint16_t 
   {
     for (int part = 0; part < 2; part++) {
       int32_t t2 = bits - 8;
-      int32_t t5 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << daedalus_shift_amount(t2));
-      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << daedalus_shift_amount(t2));
-      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << daedalus_shift_amount(t2));
+      int32_t t5 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+      int32_t blimit_2 = (int32_t)((uint32_t)blimit[part] << (t2 & 31));
+      int32_t limit_2 = (int32_t)((uint32_t)limit[part] << (t2 & 31));
+      int32_t thresh_2 = (int32_t)((uint32_t)thresh[part] << (t2 & 31));
       uint16x8_t p0 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-dst_stride))[8*part]);
       uint16x8_t p1 = vld1q_u16(&((uint16_t *)((uint8_t *)dst-2 * dst_stride))[8*part]);
       uint16x8_t steps0 = vabdq_u16(p1, p0);
@@ -95,7 +95,7 @@ static inline void one_item_vp9_lpf84_high_v__vector_full_branch_early(uint16_t 
       uint16x8_t t72 = vmaxq_u16(t71, steps3);
       uint16x8_t t73 = vmaxq_u16(t72, t67);
       uint16x8_t t74 = vmaxq_u16(t73, t68);
-      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t2))));
+      uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t2 & 31))));
       uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
       uint16x8_t t77 = vdupq_n_u16((uint16_t)(-(int32_t)((part <= 0))));
       uint16x8_t t78 = vandq_u16(t75, t77);
@@ -106,8 +106,8 @@ static inline void one_item_vp9_lpf84_high_v__vector_full_branch_early(uint16_t 
       uint16x8_t value_6 = vsubq_u16(q1, g);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t84 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t84), t7);
       int16x8_t t86 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
       uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t86), t7);

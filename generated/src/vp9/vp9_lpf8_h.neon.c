@@ -17,7 +17,7 @@
 #ifndef DAEDALUS_OTHERS
 
 /*
- * Class full, input hash 8fe912aa8e608e8b
+ * Class full, input hash 03fcf9eb973afe83
  */
 static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptrdiff_t dst_stride,
     int32_t blimit, int32_t limit, int32_t thresh) {
@@ -174,6 +174,7 @@ static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptr
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
   uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
+  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
   if (anywhere) {
     uint8x16_t z = vcombine_u8(near0, near2_2);
     uint8x16_t z_2 = vcombine_u8(near1_2, near3_2);
@@ -191,47 +192,33 @@ static inline void one_item_vp9_lpf8_h__neon_full_branch_early(uint8_t *dst, ptr
     *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 1);
     *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 2);
     *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_6), 3);
+    uint8x8_t z_7 = vzip1_u8(near4_2, near5);
+    uint8x8_t z_8 = vzip2_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
+    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
+    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
+    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
   } else {
-    uint8x8_t z_7 = vzip1_u8(near1_2, near2_2);
-    uint8x8_t z_8 = vzip2_u8(near1_2, near2_2);
-    *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 0);
-    *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 1);
-    *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 2);
-    *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_7), 3);
-    *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 0);
-    *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 1);
-    *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 2);
-    *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_8), 3);
-    dst[0] = vget_lane_u8(near3_2, 0);
-    dst_row1[0] = vget_lane_u8(near3_2, 1);
-    dst_row2[0] = vget_lane_u8(near3_2, 2);
-    dst_row3[0] = vget_lane_u8(near3_2, 3);
-    dst_row4[0] = vget_lane_u8(near3_2, 4);
-    dst_row5[0] = vget_lane_u8(near3_2, 5);
-    dst_row6[0] = vget_lane_u8(near3_2, 6);
-    dst_row7[0] = vget_lane_u8(near3_2, 7);
-  }
-  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
-  if (anywhere) {
-    uint8x8_t z_9 = vzip1_u8(near4_2, near5);
-    uint8x8_t z_10 = vzip2_u8(near4_2, near5);
-    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 0);
-    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 1);
-    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 2);
-    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_9), 3);
-    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 0);
-    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 1);
-    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 2);
-    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_10), 3);
-  } else {
-    dst[1] = vget_lane_u8(near4_2, 0);
-    dst_row1[1] = vget_lane_u8(near4_2, 1);
-    dst_row2[1] = vget_lane_u8(near4_2, 2);
-    dst_row3[1] = vget_lane_u8(near4_2, 3);
-    dst_row4[1] = vget_lane_u8(near4_2, 4);
-    dst_row5[1] = vget_lane_u8(near4_2, 5);
-    dst_row6[1] = vget_lane_u8(near4_2, 6);
-    dst_row7[1] = vget_lane_u8(near4_2, 7);
+    uint8x16_t z_9 = vcombine_u8(near1_2, near3_2);
+    uint8x16_t z_10 = vcombine_u8(near2_2, near4_2);
+    uint8x16_t z_11 = vzip1q_u8(z_9, z_10);
+    uint8x16_t z_12 = vzip2q_u8(z_9, z_10);
+    uint8x16_t z_13 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_11),
+        vreinterpretq_u16_u8(z_12)));
+    uint8x16_t z_14 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_11),
+        vreinterpretq_u16_u8(z_12)));
+    *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 0);
+    *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 1);
+    *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 2);
+    *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_13), 3);
+    *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 0);
+    *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 1);
+    *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 2);
+    *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_14), 3);
   }
 }
 

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash f97902c33926bdf1
+ * Class full, input hash 53d8c5cd886cccbf
  */
 static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh) {
@@ -185,6 +185,7 @@ static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
   uint8x8_t near1_2 = vbsl_u8(t31, near1, p1);
   uint8x8_t near2_2 = vbsl_u8(t31, near2, p0);
   uint8x8_t near3_2 = vbsl_u8(t31, near3, q0);
+  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
   if (anywhere) {
     uint8x16_t z_13 = vcombine_u8(near0, near2_2);
     uint8x16_t z_14 = vcombine_u8(near1_2, near3_2);
@@ -202,47 +203,33 @@ static inline void one_item_vp9_lpf8_h__vector_full_branch_early(uint8_t *dst,
     *(daedalus_any_u32 *)&dst_row5[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 1);
     *(daedalus_any_u32 *)&dst_row6[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 2);
     *(daedalus_any_u32 *)&dst_row7[-3] = vgetq_lane_u32(vreinterpretq_u32_u8(z_18), 3);
+    uint8x8_t z_19 = vzip1_u8(near4_2, near5);
+    uint8x8_t z_20 = vzip2_u8(near4_2, near5);
+    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 0);
+    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 1);
+    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 2);
+    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_19), 3);
+    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 0);
+    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 1);
+    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 2);
+    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_20), 3);
   } else {
-    uint8x8_t z_19 = vzip1_u8(near1_2, near2_2);
-    uint8x8_t z_20 = vzip2_u8(near1_2, near2_2);
-    *(daedalus_any_u16 *)&dst[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 0);
-    *(daedalus_any_u16 *)&dst_row1[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 1);
-    *(daedalus_any_u16 *)&dst_row2[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 2);
-    *(daedalus_any_u16 *)&dst_row3[-2] = vget_lane_u16(vreinterpret_u16_u8(z_19), 3);
-    *(daedalus_any_u16 *)&dst_row4[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 0);
-    *(daedalus_any_u16 *)&dst_row5[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 1);
-    *(daedalus_any_u16 *)&dst_row6[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 2);
-    *(daedalus_any_u16 *)&dst_row7[-2] = vget_lane_u16(vreinterpret_u16_u8(z_20), 3);
-    dst[0] = vget_lane_u8(near3_2, 0);
-    dst_row1[0] = vget_lane_u8(near3_2, 1);
-    dst_row2[0] = vget_lane_u8(near3_2, 2);
-    dst_row3[0] = vget_lane_u8(near3_2, 3);
-    dst_row4[0] = vget_lane_u8(near3_2, 4);
-    dst_row5[0] = vget_lane_u8(near3_2, 5);
-    dst_row6[0] = vget_lane_u8(near3_2, 6);
-    dst_row7[0] = vget_lane_u8(near3_2, 7);
-  }
-  uint8x8_t near4_2 = vbsl_u8(t31, near4, q1);
-  if (anywhere) {
-    uint8x8_t z_21 = vzip1_u8(near4_2, near5);
-    uint8x8_t z_22 = vzip2_u8(near4_2, near5);
-    *(daedalus_any_u16 *)&dst[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 0);
-    *(daedalus_any_u16 *)&dst_row1[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 1);
-    *(daedalus_any_u16 *)&dst_row2[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 2);
-    *(daedalus_any_u16 *)&dst_row3[1] = vget_lane_u16(vreinterpret_u16_u8(z_21), 3);
-    *(daedalus_any_u16 *)&dst_row4[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 0);
-    *(daedalus_any_u16 *)&dst_row5[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 1);
-    *(daedalus_any_u16 *)&dst_row6[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 2);
-    *(daedalus_any_u16 *)&dst_row7[1] = vget_lane_u16(vreinterpret_u16_u8(z_22), 3);
-  } else {
-    dst[1] = vget_lane_u8(near4_2, 0);
-    dst_row1[1] = vget_lane_u8(near4_2, 1);
-    dst_row2[1] = vget_lane_u8(near4_2, 2);
-    dst_row3[1] = vget_lane_u8(near4_2, 3);
-    dst_row4[1] = vget_lane_u8(near4_2, 4);
-    dst_row5[1] = vget_lane_u8(near4_2, 5);
-    dst_row6[1] = vget_lane_u8(near4_2, 6);
-    dst_row7[1] = vget_lane_u8(near4_2, 7);
+    uint8x16_t z_21 = vcombine_u8(near1_2, near3_2);
+    uint8x16_t z_22 = vcombine_u8(near2_2, near4_2);
+    uint8x16_t z_23 = vzip1q_u8(z_21, z_22);
+    uint8x16_t z_24 = vzip2q_u8(z_21, z_22);
+    uint8x16_t z_25 = vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(z_23),
+        vreinterpretq_u16_u8(z_24)));
+    uint8x16_t z_26 = vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(z_23),
+        vreinterpretq_u16_u8(z_24)));
+    *(daedalus_any_u32 *)&dst[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_25), 0);
+    *(daedalus_any_u32 *)&dst_row1[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_25), 1);
+    *(daedalus_any_u32 *)&dst_row2[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_25), 2);
+    *(daedalus_any_u32 *)&dst_row3[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_25), 3);
+    *(daedalus_any_u32 *)&dst_row4[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_26), 0);
+    *(daedalus_any_u32 *)&dst_row5[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_26), 1);
+    *(daedalus_any_u32 *)&dst_row6[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_26), 2);
+    *(daedalus_any_u32 *)&dst_row7[-2] = vgetq_lane_u32(vreinterpretq_u32_u8(z_26), 3);
   }
 }
 

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 164937fe6d6b9919
+ * Class full, input hash 3f128376a74f7965
  */
 static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -30,10 +30,10 @@ static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
   int32_t t5 = bits - 8;
-  int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+  int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+  int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+  int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+  int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
   uint16x8_t row0 = vld1q_u16(&((uint16_t *)(dst))[-4]);
   uint16x8_t row1 = vld1q_u16(&((uint16_t *)(dst_row1))[-4]);
   uint16x8_t row2 = vld1q_u16(&((uint16_t *)(dst_row2))[-4]);
@@ -131,7 +131,7 @@ static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *
   uint16x8_t t72 = vmaxq_u16(t71, steps3);
   uint16x8_t t73 = vmaxq_u16(t72, t67);
   uint16x8_t t74 = vmaxq_u16(t73, t68);
-  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
   uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
   uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
   uint16x8_t value_3 = vaddq_u16(p1, g);
@@ -140,8 +140,8 @@ static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *
   uint16x8_t value_6 = vsubq_u16(q1, g);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t81 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t10 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t81), t10);
   int16x8_t t83 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
   uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t83), t10);
@@ -203,6 +203,7 @@ static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *
   uint16x8_t near1_2 = vbslq_u16(t41, near1, p1);
   uint16x8_t near2_2 = vbslq_u16(t41, near2, p0);
   uint16x8_t near3_2 = vbslq_u16(t41, near3, q0);
+  uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
   if (anywhere) {
     uint16x8_t z_25 = vzip1q_u16(near0, near1_2);
     uint16x8_t z_26 = vzip2q_u16(near0, near1_2);
@@ -231,61 +232,51 @@ static inline void one_item_vp9_lpf8_high_h__vector_full_branch_early(uint16_t *
         vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 0);
     *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-3] =
         vgetq_lane_u64(vreinterpretq_u64_u16(z_32), 1);
-  } else {
-    uint16x8_t z_33 = vzip1q_u16(near1_2, near2_2);
-    uint16x8_t z_34 = vzip2q_u16(near1_2, near2_2);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst))[-2] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 0);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 1);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 2);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 3);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 0);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 1);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 2);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[-2] =
-        vgetq_lane_u32(vreinterpretq_u32_u16(z_34), 3);
-    ((uint16_t *)(dst))[0] = vgetq_lane_u16(near3_2, 0);
-    ((uint16_t *)(dst_row1))[0] = vgetq_lane_u16(near3_2, 1);
-    ((uint16_t *)(dst_row2))[0] = vgetq_lane_u16(near3_2, 2);
-    ((uint16_t *)(dst_row3))[0] = vgetq_lane_u16(near3_2, 3);
-    ((uint16_t *)(dst_row4))[0] = vgetq_lane_u16(near3_2, 4);
-    ((uint16_t *)(dst_row5))[0] = vgetq_lane_u16(near3_2, 5);
-    ((uint16_t *)(dst_row6))[0] = vgetq_lane_u16(near3_2, 6);
-    ((uint16_t *)(dst_row7))[0] = vgetq_lane_u16(near3_2, 7);
-  }
-  uint16x8_t near4_2 = vbslq_u16(t41, near4, q1);
-  if (anywhere) {
-    uint16x8_t z_35 = vzip1q_u16(near4_2, near5);
-    uint16x8_t z_36 = vzip2q_u16(near4_2, near5);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_35), 0);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_35),
+    uint16x8_t z_33 = vzip1q_u16(near4_2, near5);
+    uint16x8_t z_34 = vzip2q_u16(near4_2, near5);
+    *(daedalus_any_u32 *)&((uint16_t *)(dst))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33), 0);
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row1))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
         1);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_35),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row2))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
         2);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_35),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row3))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_33),
         3);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_36),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row4))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
         0);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_36),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row5))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
         1);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_36),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row6))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
         2);
-    *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_36),
+    *(daedalus_any_u32 *)&((uint16_t *)(dst_row7))[1] = vgetq_lane_u32(vreinterpretq_u32_u16(z_34),
         3);
   } else {
-    ((uint16_t *)(dst))[1] = vgetq_lane_u16(near4_2, 0);
-    ((uint16_t *)(dst_row1))[1] = vgetq_lane_u16(near4_2, 1);
-    ((uint16_t *)(dst_row2))[1] = vgetq_lane_u16(near4_2, 2);
-    ((uint16_t *)(dst_row3))[1] = vgetq_lane_u16(near4_2, 3);
-    ((uint16_t *)(dst_row4))[1] = vgetq_lane_u16(near4_2, 4);
-    ((uint16_t *)(dst_row5))[1] = vgetq_lane_u16(near4_2, 5);
-    ((uint16_t *)(dst_row6))[1] = vgetq_lane_u16(near4_2, 6);
-    ((uint16_t *)(dst_row7))[1] = vgetq_lane_u16(near4_2, 7);
+    uint16x8_t z_35 = vzip1q_u16(near1_2, near2_2);
+    uint16x8_t z_36 = vzip2q_u16(near1_2, near2_2);
+    uint16x8_t z_37 = vzip1q_u16(near3_2, near4_2);
+    uint16x8_t z_38 = vzip2q_u16(near3_2, near4_2);
+    uint16x8_t z_39 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_35),
+        vreinterpretq_u32_u16(z_37)));
+    uint16x8_t z_40 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_35),
+        vreinterpretq_u32_u16(z_37)));
+    uint16x8_t z_41 = vreinterpretq_u16_u32(vzip1q_u32(vreinterpretq_u32_u16(z_36),
+        vreinterpretq_u32_u16(z_38)));
+    uint16x8_t z_42 = vreinterpretq_u16_u32(vzip2q_u32(vreinterpretq_u32_u16(z_36),
+        vreinterpretq_u32_u16(z_38)));
+    *(daedalus_any_u64 *)&((uint16_t *)(dst))[-2] = vgetq_lane_u64(vreinterpretq_u64_u16(z_39), 0);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row1))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_39), 1);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row2))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_40), 0);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row3))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_40), 1);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row4))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_41), 0);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row5))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_41), 1);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row6))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_42), 0);
+    *(daedalus_any_u64 *)&((uint16_t *)(dst_row7))[-2] =
+        vgetq_lane_u64(vreinterpretq_u64_u16(z_42), 1);
   }
 }
 

@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 82dd2a61d7b94f38
+ * Class full, input hash cea7901a6a4dace6
  */
 static inline void one_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *dst,
     ptrdiff_t dst_stride, int32_t blimit, int32_t limit, int32_t thresh, int32_t bits) {
@@ -30,10 +30,10 @@ static inline void one_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *
   int16x8_t multipliers16 = daedalus_whole_s16(vld1q_s16(multipliers16_values));
   /* stage 1 of 1: i = 0..7; writes dst */
   int32_t t5 = bits - 8;
-  int32_t t8 = (int32_t)((uint32_t)1 << daedalus_shift_amount(bits - 1));
-  int32_t blimit_2 = (int32_t)((uint32_t)blimit << daedalus_shift_amount(t5));
-  int32_t limit_2 = (int32_t)((uint32_t)limit << daedalus_shift_amount(t5));
-  int32_t thresh_2 = (int32_t)((uint32_t)thresh << daedalus_shift_amount(t5));
+  int32_t t8 = (int32_t)((uint32_t)1 << ((bits - 1) & 31));
+  int32_t blimit_2 = (int32_t)((uint32_t)blimit << (t5 & 31));
+  int32_t limit_2 = (int32_t)((uint32_t)limit << (t5 & 31));
+  int32_t thresh_2 = (int32_t)((uint32_t)thresh << (t5 & 31));
   uint16x8_t p0 = vld1q_u16(&((uint16_t *)(dst_above1))[0]);
   uint16x8_t p1 = vld1q_u16(&((uint16_t *)(dst_above2))[0]);
   uint16x8_t steps0 = vabdq_u16(p1, p0);
@@ -99,7 +99,7 @@ static inline void one_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *
   uint16x8_t t72 = vmaxq_u16(t71, steps3);
   uint16x8_t t73 = vmaxq_u16(t72, t67);
   uint16x8_t t74 = vmaxq_u16(t73, t68);
-  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << daedalus_shift_amount(t5))));
+  uint16x8_t t69 = vdupq_n_u16((uint16_t)((int32_t)((uint32_t)1 << (t5 & 31))));
   uint16x8_t t75 = vcgeq_s16(vreinterpretq_s16_u16(t69), vreinterpretq_s16_u16(t74));
   uint16x8_t g = vbicq_u16(vreinterpretq_u16_s16(t64), t43);
   uint16x8_t value_3 = vaddq_u16(p1, g);
@@ -108,8 +108,8 @@ static inline void one_item_vp9_lpf8_high_v__vector_full_branch_early(uint16_t *
   uint16x8_t value_6 = vsubq_u16(q1, g);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t81 = vmaxq_s16(vreinterpretq_s16_u16(value_3), vreinterpretq_s16_u16(k0));
-  uint16x8_t t10 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t moved0 = vminq_u16(vreinterpretq_u16_s16(t81), t10);
   int16x8_t t83 = vmaxq_s16(vreinterpretq_s16_u16(value_4), vreinterpretq_s16_u16(k0));
   uint16x8_t moved1 = vminq_u16(vreinterpretq_u16_s16(t83), t10);

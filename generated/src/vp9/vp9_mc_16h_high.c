@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash cf4fd6c1677aa53b
+ * Class rows8 (8 <= rows <= 8), input hash 5dc9989246baf954
  */
 static inline void one_item_vp9_mc_16h_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -105,7 +105,7 @@ static inline void one_item_vp9_mc_16h_high__c_rows8(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -154,7 +154,7 @@ void daedalus_vp9_mc_16h_high__c_rows8(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 8641ed7f538c4a37
+ * Class full, input hash 6b4dfcc3b01078fa
  */
 static inline void one_item_vp9_mc_16h_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -182,7 +182,7 @@ static inline void one_item_vp9_mc_16h_high__c_full(uint16_t *dst, ptrdiff_t dst
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

@@ -84,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 59b3e65e3c8895ff
+ * Class rows8 (8 <= rows <= 8), input hash 30bdf589be19974f
  */
 static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -157,10 +157,10 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t t50_1 = vminq_u16(value_sat_1, t5_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -673,9 +673,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
     uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
     uint16x8_t t5_0_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(value_sat_0_8, t5_0_2);
     uint16x8_t t239_1 = vminq_u16(value_sat_1_8, t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
@@ -733,9 +735,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
     uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
     uint16x8_t t5_0_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0 = vminq_u16(value_sat_0_9, t5_0_3);
     uint16x8_t out_1 = vminq_u16(value_sat_1_9, t5_1_3);
     uint16x8_t t51_0 = vld1q_u16(&((uint16_t *)(dst))[0]);
@@ -815,9 +819,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
     uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
     uint16x8_t t5_0_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266_0 = vminq_u16(value_sat_0_10, t5_0_4);
     uint16x8_t t266_1 = vminq_u16(value_sat_1_10, t5_1_4);
     int32_t t16_5 = (filter * 16) + my;
@@ -875,9 +881,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
     uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_2_2, t69_3_2, 7);
     uint16x8_t t5_0_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_2 = vminq_u16(value_sat_0_11, t5_0_5);
     uint16x8_t out_1_2 = vminq_u16(value_sat_1_11, t5_1_5);
     uint16x8_t t74_0 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
@@ -961,9 +969,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
     uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
     uint16x8_t t5_0_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293_0 = vminq_u16(value_sat_0_12, t5_0_6);
     uint16x8_t t293_1 = vminq_u16(value_sat_1_12, t5_1_6);
     int32_t t16_7 = (filter * 16) + my;
@@ -1021,9 +1031,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
     uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_2_2, t92_3_2, 7);
     uint16x8_t t5_0_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_3 = vminq_u16(value_sat_0_13, t5_0_7);
     uint16x8_t out_1_3 = vminq_u16(value_sat_1_13, t5_1_7);
     uint16x8_t t97_0 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
@@ -1107,9 +1119,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
     uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
     uint16x8_t t5_0_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320_0 = vminq_u16(value_sat_0_14, t5_0_8);
     uint16x8_t t320_1 = vminq_u16(value_sat_1_14, t5_1_8);
     int32_t t16_9 = (filter * 16) + my;
@@ -1167,9 +1181,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
     uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_2_2, t115_3_2, 7);
     uint16x8_t t5_0_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_4 = vminq_u16(value_sat_0_15, t5_0_9);
     uint16x8_t out_1_4 = vminq_u16(value_sat_1_15, t5_1_9);
     uint16x8_t t120_0 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
@@ -1261,9 +1277,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
     uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
     uint16x8_t t5_0_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347_0 = vminq_u16(value_sat_0_16, t5_0_10);
     uint16x8_t t347_1 = vminq_u16(value_sat_1_16, t5_1_10);
     int32_t t16_11 = (filter * 16) + my;
@@ -1321,9 +1339,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
     uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_2, t138_3, 7);
     uint16x8_t t5_0_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_5 = vminq_u16(value_sat_0_17, t5_0_11);
     uint16x8_t out_1_5 = vminq_u16(value_sat_1_17, t5_1_11);
     uint16x8_t t143_0 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
@@ -1415,9 +1435,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
     uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
     uint16x8_t t5_0_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374_0 = vminq_u16(value_sat_0_18, t5_0_12);
     uint16x8_t t374_1 = vminq_u16(value_sat_1_18, t5_1_12);
     int32_t t16_13 = (filter * 16) + my;
@@ -1475,9 +1497,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
     uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_2, t161_3, 7);
     uint16x8_t t5_0_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_6 = vminq_u16(value_sat_0_19, t5_0_13);
     uint16x8_t out_1_6 = vminq_u16(value_sat_1_19, t5_1_13);
     uint16x8_t t166_0 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
@@ -1569,9 +1593,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
     uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
     uint16x8_t t5_0_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401_0 = vminq_u16(value_sat_0_20, t5_0_14);
     uint16x8_t t401_1 = vminq_u16(value_sat_1_20, t5_1_14);
     int32_t t16_15 = (filter * 16) + my;
@@ -1629,9 +1655,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
     uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_2, t184_3, 7);
     uint16x8_t t5_0_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_7 = vminq_u16(value_sat_0_21, t5_0_15);
     uint16x8_t out_1_7 = vminq_u16(value_sat_1_21, t5_1_15);
     uint16x8_t t189_0 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
@@ -1723,9 +1751,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
     uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
     uint16x8_t t5_0_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428_0 = vminq_u16(value_sat_0_22, t5_0_16);
     uint16x8_t t428_1 = vminq_u16(value_sat_1_22, t5_1_16);
     int32_t t16_17 = (filter * 16) + my;
@@ -1783,9 +1813,11 @@ static inline void all_items_vp9_mc_16hv_avg_high__neon_rows8(uint16_t *dst, ptr
     uint16x8_t value_sat_0_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
     uint16x8_t value_sat_1_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_2, t207_3, 7);
     uint16x8_t t5_0_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_17);
     uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_17);
     uint16x8_t t212_0_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
@@ -1862,7 +1894,7 @@ void daedalus_vp9_mc_16hv_avg_high__neon_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 50fe1f57bab8edeb
+ * Class full, input hash 99416cfb0f868b6e
  */
 static inline void one_item_vp9_mc_16hv_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1959,9 +1991,11 @@ static inline void one_item_vp9_mc_16hv_avg_high__neon_full(uint16_t *dst, ptrdi
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_0, t48_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_2, t48_3, 7);
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52_0 = vminq_u16(value_sat_0, t6_0);
       uint16x8_t t52_1 = vminq_u16(value_sat_1, t6_1);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52_0));
@@ -2035,9 +2069,11 @@ static inline void one_item_vp9_mc_16hv_avg_high__neon_full(uint16_t *dst, ptrdi
       uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_sat_0_2, t6_0_2);
       uint16x8_t out_1 = vminq_u16(value_sat_1_2, t6_1_2);
       uint16x8_t t52_0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);

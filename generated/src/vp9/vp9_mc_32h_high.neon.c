@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash b5cd23ac549c5e14
+ * Class rows8 (8 <= rows <= 8), input hash 66df5c3a9920edae
  */
 static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -163,10 +163,10 @@ static inline void one_panel_vp9_mc_32h_high__neon_rows8(uint16_t *dst, ptrdiff_
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   vst1q_u16(&((uint16_t *)(dst))[0], out_0);
@@ -730,7 +730,7 @@ void daedalus_vp9_mc_32h_high__neon_rows8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash 14b902734b9c244a
+ * Class full, input hash 2b4ad51cd69f5723
  */
 static inline void one_panel_vp9_mc_32h_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -826,9 +826,11 @@ static inline void one_panel_vp9_mc_32h_high__neon_full(uint16_t *dst, ptrdiff_t
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_sat_0, t6_0);
       uint16x8_t out_1 = vminq_u16(value_sat_1, t6_1);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash f7cab10398782417
+ * Class rows8 (8 <= rows <= 8), input hash 237246f51eb3844d
  */
 static inline void one_item_vp9_mc_32hv_avg_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -108,7 +108,7 @@ static inline void one_item_vp9_mc_32hv_avg_high__c_rows8(uint16_t *dst, ptrdiff
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..31; writes dst */
@@ -132,7 +132,7 @@ static inline void one_item_vp9_mc_32hv_avg_high__c_rows8(uint16_t *dst, ptrdiff
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       int32_t t51 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t51 + out) + 1) >> 1);
     }
@@ -184,7 +184,7 @@ void daedalus_vp9_mc_32hv_avg_high__c_rows8(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class full, input hash bdb4064f4e5cf439
+ * Class full, input hash 1ed2a4eb1c2dc6f7
  */
 static inline void one_item_vp9_mc_32hv_avg_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -213,7 +213,7 @@ static inline void one_item_vp9_mc_32hv_avg_high__c_full(uint16_t *dst, ptrdiff_
             (pixels6 * taps_table[daedalus_clip(t19, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t19, 0, 63)][7])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -240,7 +240,7 @@ static inline void one_item_vp9_mc_32hv_avg_high__c_full(uint16_t *dst, ptrdiff_
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         int32_t t52 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t52 + out) + 1) >> 1);
       }

@@ -84,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d333a677075f678b
+ * Class rows8 (8 <= rows <= 8), input hash 545c8d403c455e27
  */
 static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -157,10 +157,10 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t t50_1 = vminq_u16(value_sat_1, t5_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -673,9 +673,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
     uint16x8_t value_sat_1_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_2, t235_3, 7);
     uint16x8_t t5_0_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(value_sat_0_8, t5_0_2);
     uint16x8_t t239_1 = vminq_u16(value_sat_1_8, t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
@@ -733,9 +735,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
     uint16x8_t value_sat_1_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2_2, t46_3_2, 7);
     uint16x8_t t5_0_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0 = vminq_u16(value_sat_0_9, t5_0_3);
     uint16x8_t out_1 = vminq_u16(value_sat_1_9, t5_1_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out_0);
@@ -811,9 +815,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
     uint16x8_t value_sat_1_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_2, t262_3, 7);
     uint16x8_t t5_0_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266_0 = vminq_u16(value_sat_0_10, t5_0_4);
     uint16x8_t t266_1 = vminq_u16(value_sat_1_10, t5_1_4);
     int32_t t16_5 = (filter * 16) + my;
@@ -871,9 +877,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_0, t66_1, 7);
     uint16x8_t value_sat_1_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t66_2, t66_3, 7);
     uint16x8_t t5_0_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_2 = vminq_u16(value_sat_0_11, t5_0_5);
     uint16x8_t out_1_2 = vminq_u16(value_sat_1_11, t5_1_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
@@ -953,9 +961,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
     uint16x8_t value_sat_1_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_2, t289_3, 7);
     uint16x8_t t5_0_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293_0 = vminq_u16(value_sat_0_12, t5_0_6);
     uint16x8_t t293_1 = vminq_u16(value_sat_1_12, t5_1_6);
     int32_t t16_7 = (filter * 16) + my;
@@ -1013,9 +1023,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_0_2, t86_1_2, 7);
     uint16x8_t value_sat_1_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t86_2_2, t86_3_2, 7);
     uint16x8_t t5_0_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_3 = vminq_u16(value_sat_0_13, t5_0_7);
     uint16x8_t out_1_3 = vminq_u16(value_sat_1_13, t5_1_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
@@ -1095,9 +1107,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
     uint16x8_t value_sat_1_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_2, t316_3, 7);
     uint16x8_t t5_0_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320_0 = vminq_u16(value_sat_0_14, t5_0_8);
     uint16x8_t t320_1 = vminq_u16(value_sat_1_14, t5_1_8);
     int32_t t16_9 = (filter * 16) + my;
@@ -1155,9 +1169,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_0, t106_1, 7);
     uint16x8_t value_sat_1_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t106_2, t106_3, 7);
     uint16x8_t t5_0_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_4 = vminq_u16(value_sat_0_15, t5_0_9);
     uint16x8_t out_1_4 = vminq_u16(value_sat_1_15, t5_1_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
@@ -1245,9 +1261,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
     uint16x8_t value_sat_1_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_2, t343_3, 7);
     uint16x8_t t5_0_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347_0 = vminq_u16(value_sat_0_16, t5_0_10);
     uint16x8_t t347_1 = vminq_u16(value_sat_1_16, t5_1_10);
     int32_t t16_11 = (filter * 16) + my;
@@ -1305,9 +1323,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_0, t126_1, 7);
     uint16x8_t value_sat_1_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t126_2, t126_3, 7);
     uint16x8_t t5_0_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_5 = vminq_u16(value_sat_0_17, t5_0_11);
     uint16x8_t out_1_5 = vminq_u16(value_sat_1_17, t5_1_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
@@ -1395,9 +1415,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
     uint16x8_t value_sat_1_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_2, t370_3, 7);
     uint16x8_t t5_0_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374_0 = vminq_u16(value_sat_0_18, t5_0_12);
     uint16x8_t t374_1 = vminq_u16(value_sat_1_18, t5_1_12);
     int32_t t16_13 = (filter * 16) + my;
@@ -1455,9 +1477,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_0_2, t146_1_2, 7);
     uint16x8_t value_sat_1_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t146_2_2, t146_3_2, 7);
     uint16x8_t t5_0_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_6 = vminq_u16(value_sat_0_19, t5_0_13);
     uint16x8_t out_1_6 = vminq_u16(value_sat_1_19, t5_1_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
@@ -1545,9 +1569,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
     uint16x8_t value_sat_1_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_2, t397_3, 7);
     uint16x8_t t5_0_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401_0 = vminq_u16(value_sat_0_20, t5_0_14);
     uint16x8_t t401_1 = vminq_u16(value_sat_1_20, t5_1_14);
     int32_t t16_15 = (filter * 16) + my;
@@ -1605,9 +1631,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_0, t166_1, 7);
     uint16x8_t value_sat_1_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t166_2, t166_3, 7);
     uint16x8_t t5_0_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_7 = vminq_u16(value_sat_0_21, t5_0_15);
     uint16x8_t out_1_7 = vminq_u16(value_sat_1_21, t5_1_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
@@ -1695,9 +1723,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
     uint16x8_t value_sat_1_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_2, t424_3, 7);
     uint16x8_t t5_0_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428_0 = vminq_u16(value_sat_0_22, t5_0_16);
     uint16x8_t t428_1 = vminq_u16(value_sat_1_22, t5_1_16);
     int32_t t16_17 = (filter * 16) + my;
@@ -1755,9 +1785,11 @@ static inline void panel_of_all_vp9_mc_32hv_high__neon_rows8(uint16_t *dst, ptrd
     uint16x8_t value_sat_0_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_0, t186_1, 7);
     uint16x8_t value_sat_1_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t186_2, t186_3, 7);
     uint16x8_t t5_0_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_8 = vminq_u16(value_sat_0_23, t5_0_17);
     uint16x8_t out_1_8 = vminq_u16(value_sat_1_23, t5_1_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_0_8);
@@ -1839,7 +1871,7 @@ void daedalus_vp9_mc_32hv_high__neon_rows8(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash b67bd5c2c96fcf5f
+ * Class full, input hash 9817b0e7ab0cf654
  */
 static inline void one_panel_vp9_mc_32hv_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1936,9 +1968,11 @@ static inline void one_panel_vp9_mc_32hv_high__neon_full(uint16_t *dst, ptrdiff_
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_0, t48_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_2, t48_3, 7);
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52_0 = vminq_u16(value_sat_0, t6_0);
       uint16x8_t t52_1 = vminq_u16(value_sat_1, t6_1);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52_0));
@@ -2012,9 +2046,11 @@ static inline void one_panel_vp9_mc_32hv_high__neon_full(uint16_t *dst, ptrdiff_
       uint16x8_t value_sat_0_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t value_sat_1_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_2, t47_3, 7);
       uint16x8_t t6_0_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_sat_0_2, t6_0_2);
       uint16x8_t out_1 = vminq_u16(value_sat_1_2, t6_1_2);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);

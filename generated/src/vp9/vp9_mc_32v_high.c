@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 2ec4f4143e99e881
+ * Class rows8 (8 <= rows <= 8), input hash de7cdfe5d2731601
  */
 static inline void one_item_vp9_mc_32v_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -105,7 +105,7 @@ static inline void one_item_vp9_mc_32v_high__c_rows8(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -154,7 +154,7 @@ void daedalus_vp9_mc_32v_high__c_rows8(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 6987053a9407f68f
+ * Class full, input hash 0db161c1e5382e47
  */
 static inline void one_item_vp9_mc_32v_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -182,7 +182,7 @@ static inline void one_item_vp9_mc_32v_high__c_full(uint16_t *dst, ptrdiff_t dst
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 7756987d3e9be618
+ * Class rows8 (8 <= rows <= 8), input hash 564903e0b02f9870
  */
 static inline void one_panel_vp9_mc_32v_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -199,10 +199,10 @@ static inline void one_panel_vp9_mc_32v_high__vector_rows8(uint16_t *dst, ptrdif
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
   int16x8_t t49_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t49_0), t5_0);
   uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1), t5_1);
   vst1q_u16(&((uint16_t *)(dst))[0], out_0);
@@ -584,7 +584,7 @@ void daedalus_vp9_mc_32v_high__vector_rows8(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class full, input hash eedcd9fe5c2459f9
+ * Class full, input hash 8ff5ee8980077173
  */
 static inline void one_panel_vp9_mc_32v_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -724,9 +724,11 @@ static inline void one_panel_vp9_mc_32v_high__vector_full(uint16_t *dst, ptrdiff
       int16x8_t t50_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
       int16x8_t t50_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t50_0), t6_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t50_1), t6_1);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);

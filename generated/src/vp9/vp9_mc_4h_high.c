@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash b13d74ec0a36a46e
+ * Class rows8 (8 <= rows <= 8), input hash ea0198fdf927cf13
  */
 static inline void one_item_vp9_mc_4h_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -105,7 +105,7 @@ static inline void one_item_vp9_mc_4h_high__c_rows8(uint16_t *dst, ptrdiff_t dst
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -153,7 +153,7 @@ void daedalus_vp9_mc_4h_high__c_rows8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 3d083f08497a35cf
+ * Class rows4 (4 <= rows <= 4), input hash 8153648adfb87ae8
  */
 static inline void one_item_vp9_mc_4h_high__c_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -178,7 +178,7 @@ static inline void one_item_vp9_mc_4h_high__c_rows4(uint16_t *dst, ptrdiff_t dst
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -216,7 +216,7 @@ void daedalus_vp9_mc_4h_high__c_rows4(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash 4fe79f8f68704d5b
+ * Class full, input hash 33b1312ebab488f6
  */
 static inline void one_item_vp9_mc_4h_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -244,7 +244,7 @@ static inline void one_item_vp9_mc_4h_high__c_full(uint16_t *dst, ptrdiff_t dst_
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

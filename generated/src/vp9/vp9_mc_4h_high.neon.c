@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash db468f88eda02ed2
+ * Class rows8 (8 <= rows <= 8), input hash c1ab78d5e561887e
  */
 static inline void items_2_vp9_mc_4h_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -181,7 +181,10 @@ static inline void items_2_vp9_mc_4h_high__neon_rows8_x2(uint16_t *const dst[2],
   int32x4_t t46_1 = vmlal_high_s16(t42_1, vreinterpretq_s16_u16(pixels7), t44);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(out));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(out));
@@ -526,8 +529,8 @@ static inline void one_item_vp9_mc_4h_high__neon_rows8_x2(uint16_t *dst, ptrdiff
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src))[4]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat, t5);
   vst1_u16(&((uint16_t *)(dst))[0], out);
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_row1))[-3]);
@@ -750,7 +753,7 @@ void daedalus_vp9_mc_4h_high__neon_rows8_x2(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 84d356210a41abaa
+ * Class rows4 (4 <= rows <= 4), input hash 6cafe3afad5690e2
  */
 static inline void one_item_vp9_mc_4h_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -839,10 +842,10 @@ static inline void one_item_vp9_mc_4h_high__neon_rows4(uint16_t *dst, ptrdiff_t 
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   vst1_u16(&((uint16_t *)(dst))[0], vget_low_u16(out_0));
@@ -885,7 +888,7 @@ void daedalus_vp9_mc_4h_high__neon_rows4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash b4f8b14fb185240a
+ * Class full, input hash 91f2eae90b796d85
  */
 static inline void one_item_vp9_mc_4h_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -923,8 +926,8 @@ static inline void one_item_vp9_mc_4h_high__neon_full(uint16_t *dst, ptrdiff_t d
           y * src_stride))[4]);
       int32x4_t t47 = vmlal_laneq_s16(t43, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t47, 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat, t6);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

@@ -83,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash ab57f8406e1c9240
+ * Class rows8 (8 <= rows <= 8), input hash 73fc8df1c4053171
  */
 static inline void items_2_vp9_mc_4hv_avg_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -198,7 +198,10 @@ static inline void items_2_vp9_mc_4hv_avg_high__neon_rows8_x2(uint16_t *const ds
   int32x4_t t46_1 = vmlal_high_s16(t42_1, vreinterpretq_s16_u16(pixels7), t44);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above2))[-3]),
       vld1_u16(&((const uint16_t *)(src_above2_2))[-3]));
@@ -824,7 +827,10 @@ static inline void items_2_vp9_mc_4hv_avg_high__neon_rows8_x2(uint16_t *const ds
   int32x4_t t46_1_2 = vmlal_high_s16(t42_1_2, vreinterpretq_s16_u16(t239), t44_2);
   uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
   uint16x8_t t5_2 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_4)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_5)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_4 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_5 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(value_sat_16, t5_2);
   uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
@@ -1089,8 +1095,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_rows8_x2(uint16_t *dst, pt
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
   int32x4_t t59 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_2), taps, 0);
@@ -1386,8 +1392,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_rows8_x2(uint16_t *dst, pt
   int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vreinterpret_s16_u16(t212), taps_2, 6);
   int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vreinterpret_s16_u16(t239), taps_2, 7);
   uint16x4_t value_sat_16 = vqrshrun_n_s32(t46_2, 7);
-  uint16x4_t t5_2 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat_16, t5_2);
   uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint16x4_t t53 = vrhadd_u16(t51, out);
@@ -1575,7 +1581,7 @@ void daedalus_vp9_mc_4hv_avg_high__neon_rows8_x2(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash f83b90cea65c8d54
+ * Class rows4 (4 <= rows <= 4), input hash 402547a2c7e43982
  */
 static inline void one_item_vp9_mc_4hv_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1616,8 +1622,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_rows4(uint16_t *dst, ptrdi
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   vst1_s16(&mid[0][0], vreinterpret_s16_u16(t50));
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -1893,10 +1899,10 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_rows4(uint16_t *dst, ptrdi
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, pixels7_1, taps_2, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   uint16x8_t t51_0 = vcombine_u16(vld1_u16(&((uint16_t *)(dst))[0]),
@@ -1947,7 +1953,7 @@ void daedalus_vp9_mc_4hv_avg_high__neon_rows4(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class full, input hash 447ea5c7303dbe1e
+ * Class full, input hash e59314a2f4388105
  */
 static inline void one_item_vp9_mc_4hv_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1986,8 +1992,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_full(uint16_t *dst, ptrdif
           (y - 3) * src_stride))[4]);
       int32x4_t t48 = vmlal_laneq_s16(t45, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t48, 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t t52 = vmin_u16(value_sat, t6);
       vst1_s16(&mid[y][0], vreinterpret_s16_u16(t52));
     }
@@ -2017,8 +2023,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__neon_full(uint16_t *dst, ptrdif
       int16x4_t pixels7_2 = vld1_s16(&mid[y + 7][0]);
       int32x4_t t47 = vmlal_laneq_s16(t43, pixels7_2, taps_2, 7);
       uint16x4_t value_sat_2 = vqrshrun_n_s32(t47, 7);
-      uint16x4_t t6_2 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t6_2);
       uint16x4_t t52_2 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t54 = vrhadd_u16(t52_2, out);

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 2f4624cde09c11cc
+ * Class rows8 (8 <= rows <= 8), input hash f8bf39ce595209d6
  */
 static inline void items_2_vp9_mc_4hv_avg_high__vector_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -210,7 +210,10 @@ static inline void items_2_vp9_mc_4hv_avg_high__vector_rows8_x2(uint16_t *const 
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t50 = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t pixels0_2 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above2))[-3]),
       vld1_u16(&((const uint16_t *)(src_above2_2))[-3]));
@@ -1015,7 +1018,10 @@ static inline void items_2_vp9_mc_4hv_avg_high__vector_rows8_x2(uint16_t *const 
   uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_2 = vmaxq_s16(vreinterpretq_s16_u16(value_16), vreinterpretq_s16_u16(k0_2));
   uint16x8_t t5_2 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_4)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_5)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_4 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_5 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_2);
   uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
@@ -1266,8 +1272,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_rows8_x2(uint16_t *dst,
   int32x4_t t46 = vmlaq_n_s32(t42, vreinterpretq_s32_u32(pixels7_2), (int32_t)t44);
   int32x4_t t46_sat = vmaxq_s32(t46, vdupq_n_s32(0));
   uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t46_sat), 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   uint16x4_t pixels0_3 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
   uint32x4_t pixels0_4 = vmovl_u16(pixels0_3);
@@ -1675,8 +1681,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_rows8_x2(uint16_t *dst,
   int32x4_t t46_2 = vmlaq_n_s32(t42_2, vreinterpretq_s32_u32(pixels7_31), (int32_t)t44_2);
   int32x4_t t46_sat_2 = vmaxq_s32(t46_2, vdupq_n_s32(0));
   uint16x4_t value_sat_16 = vqrshrn_n_u32(vreinterpretq_u32_s32(t46_sat_2), 7);
-  uint16x4_t t5_2 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat_16, t5_2);
   uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint16x4_t t53 = vrhadd_u16(t51, out);
@@ -1864,7 +1870,7 @@ void daedalus_vp9_mc_4hv_avg_high__vector_rows8_x2(const daedalus_buffer *buffer
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 63574a4d669b46d3
+ * Class rows4 (4 <= rows <= 4), input hash 53e6d72328ecb99e
  */
 static inline void one_item_vp9_mc_4hv_avg_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1919,8 +1925,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_rows4(uint16_t *dst, ptr
   int32x4_t t46 = vmlaq_n_s32(t42, vreinterpretq_s32_u32(pixels7_2), (int32_t)t44);
   int32x4_t t46_sat = vmaxq_s32(t46, vdupq_n_s32(0));
   uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t46_sat), 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   vst1_s16(&mid[0][0], vreinterpret_s16_u16(t50));
   uint16x4_t pixels0_3 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -2316,10 +2322,10 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_rows4(uint16_t *dst, ptr
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
   int16x8_t t49_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t49_0), t5_0);
   uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1), t5_1);
   uint16x8_t t51_0 = vcombine_u16(vld1_u16(&((uint16_t *)(dst))[0]),
@@ -2371,7 +2377,7 @@ void daedalus_vp9_mc_4hv_avg_high__vector_rows4(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash b5390c84a1f7575f
+ * Class full, input hash cd33130bbb08472b
  */
 static inline void one_item_vp9_mc_4hv_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2424,8 +2430,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_full(uint16_t *dst, ptrd
           (int32_t)taps_table[daedalus_clip(t19, 0, 63)][7]);
       int32x4_t t48_sat = vmaxq_s32(t48, vdupq_n_s32(0));
       uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t48_sat), 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t t52 = vmin_u16(value_sat, t6);
       vst1_s16(&mid[y][0], vreinterpret_s16_u16(t52));
     }
@@ -2469,8 +2475,8 @@ static inline void one_item_vp9_mc_4hv_avg_high__vector_full(uint16_t *dst, ptrd
           (int32_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
       int32x4_t t47_sat = vmaxq_s32(t47, vdupq_n_s32(0));
       uint16x4_t value_sat_2 = vqrshrn_n_u32(vreinterpretq_u32_s32(t47_sat), 7);
-      uint16x4_t t6_2 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t6_2);
       uint16x4_t t52_2 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t54 = vrhadd_u16(t52_2, out);

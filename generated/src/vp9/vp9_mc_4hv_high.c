@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 0fa34bd11077666c
+ * Class rows8 (8 <= rows <= 8), input hash 722f518ef1444008
  */
 static inline void one_item_vp9_mc_4hv_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -108,7 +108,7 @@ static inline void one_item_vp9_mc_4hv_high__c_rows8(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
     }
   }
   /* stage 2 of 2: y = 0..7, x = 0..3; writes dst */
@@ -132,7 +132,7 @@ static inline void one_item_vp9_mc_4hv_high__c_rows8(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -181,7 +181,7 @@ void daedalus_vp9_mc_4hv_high__c_rows8(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 8c7c9b84ad9ae3de
+ * Class rows4 (4 <= rows <= 4), input hash 704eb005a3826eb9
  */
 static inline void one_item_vp9_mc_4hv_high__c_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -208,7 +208,7 @@ static inline void one_item_vp9_mc_4hv_high__c_rows4(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
     }
   }
   /* stage 2 of 2: y = 0..3, x = 0..3; writes dst */
@@ -232,7 +232,7 @@ static inline void one_item_vp9_mc_4hv_high__c_rows4(uint16_t *dst, ptrdiff_t ds
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -271,7 +271,7 @@ void daedalus_vp9_mc_4hv_high__c_rows4(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class full, input hash 0cc553491738d467
+ * Class full, input hash bc39a11ecf97d7fa
  */
 static inline void one_item_vp9_mc_4hv_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -300,7 +300,7 @@ static inline void one_item_vp9_mc_4hv_high__c_full(uint16_t *dst, ptrdiff_t dst
             (pixels6 * taps_table[daedalus_clip(t19, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t19, 0, 63)][7])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -327,7 +327,7 @@ static inline void one_item_vp9_mc_4hv_high__c_full(uint16_t *dst, ptrdiff_t dst
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

@@ -83,7 +83,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 4b6d9c1a76603e79
+ * Class rows8 (8 <= rows <= 8), input hash 4a5151c7651b2496
  */
 static inline void items_2_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -198,7 +198,10 @@ static inline void items_2_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *const dst[2]
   int32x4_t t46_1 = vmlal_high_s16(t42_1, vreinterpretq_s16_u16(pixels7), t44);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vcombine_u16(vld1_u16(&((const uint16_t *)(src_above2))[-3]),
       vld1_u16(&((const uint16_t *)(src_above2_2))[-3]));
@@ -824,7 +827,10 @@ static inline void items_2_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *const dst[2]
   int32x4_t t46_1_2 = vmlal_high_s16(t42_1_2, vreinterpretq_s16_u16(t239), t44_2);
   uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
   uint16x8_t t5_2 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_4)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_5)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_4 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_5 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(value_sat_16, t5_2);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(out));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(out));
@@ -1065,8 +1071,8 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *dst, ptrdif
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
   int32x4_t t59 = vmull_laneq_s16(vreinterpret_s16_u16(pixels0_2), taps, 0);
@@ -1362,8 +1368,8 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows8_x2(uint16_t *dst, ptrdif
   int32x4_t t42_2 = vmlal_laneq_s16(t38_2, vreinterpret_s16_u16(t212), taps_2, 6);
   int32x4_t t46_2 = vmlal_laneq_s16(t42_2, vreinterpret_s16_u16(t239), taps_2, 7);
   uint16x4_t value_sat_16 = vqrshrun_n_s32(t46_2, 7);
-  uint16x4_t t5_2 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat_16, t5_2);
   vst1_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52 = vmull_laneq_s16(vreinterpret_s16_u16(t77), taps_2, 0);
@@ -1532,7 +1538,7 @@ void daedalus_vp9_mc_4hv_high__neon_rows8_x2(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash cbffd270d77a45cb
+ * Class rows4 (4 <= rows <= 4), input hash 339f133372b9d660
  */
 static inline void one_item_vp9_mc_4hv_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1573,8 +1579,8 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows4(uint16_t *dst, ptrdiff_t
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_above3))[4]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t t50 = vmin_u16(value_sat, t5);
   vst1_s16(&mid[0][0], vreinterpret_s16_u16(t50));
   uint16x4_t pixels0_2 = vld1_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -1850,10 +1856,10 @@ static inline void one_item_vp9_mc_4hv_high__neon_rows4(uint16_t *dst, ptrdiff_t
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, pixels7_1, taps_2, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   vst1_u16(&((uint16_t *)(dst))[0], vget_low_u16(out_0));
@@ -1897,7 +1903,7 @@ void daedalus_vp9_mc_4hv_high__neon_rows4(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash cba75fe9b766c1c8
+ * Class full, input hash ba6645a755b66e66
  */
 static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1936,8 +1942,8 @@ static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t 
           (y - 3) * src_stride))[4]);
       int32x4_t t48 = vmlal_laneq_s16(t45, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t48, 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t t52 = vmin_u16(value_sat, t6);
       vst1_s16(&mid[y][0], vreinterpret_s16_u16(t52));
     }
@@ -1967,8 +1973,8 @@ static inline void one_item_vp9_mc_4hv_high__neon_full(uint16_t *dst, ptrdiff_t 
       int16x4_t pixels7_2 = vld1_s16(&mid[y + 7][0]);
       int32x4_t t47 = vmlal_laneq_s16(t43, pixels7_2, taps_2, 7);
       uint16x4_t value_sat_2 = vqrshrun_n_s32(t47, 7);
-      uint16x4_t t6_2 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6_2 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t6_2);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 8202b7deb2c4874f
+ * Class rows8 (8 <= rows <= 8), input hash 57d3bba3c26e9d25
  */
 static inline void one_item_vp9_mc_4v_avg_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -105,7 +105,7 @@ static inline void one_item_vp9_mc_4v_avg_high__c_rows8(uint16_t *dst, ptrdiff_t
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       int32_t t51 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t51 + out) + 1) >> 1);
     }
@@ -156,7 +156,7 @@ void daedalus_vp9_mc_4v_avg_high__c_rows8(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 30ac1a978376e88f
+ * Class rows4 (4 <= rows <= 4), input hash 389b632745cea874
  */
 static inline void one_item_vp9_mc_4v_avg_high__c_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -181,7 +181,7 @@ static inline void one_item_vp9_mc_4v_avg_high__c_rows4(uint16_t *dst, ptrdiff_t
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       int32_t t51 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t51 + out) + 1) >> 1);
     }
@@ -222,7 +222,7 @@ void daedalus_vp9_mc_4v_avg_high__c_rows4(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class full, input hash e429e73648d37737
+ * Class full, input hash 12893b6892bcb591
  */
 static inline void one_item_vp9_mc_4v_avg_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -250,7 +250,7 @@ static inline void one_item_vp9_mc_4v_avg_high__c_full(uint16_t *dst, ptrdiff_t 
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         int32_t t52 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t52 + out) + 1) >> 1);
       }

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash ec4594961d860beb
+ * Class rows8 (8 <= rows <= 8), input hash a0b6fd5d36c00432
  */
 static inline void items_2_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -197,7 +197,10 @@ static inline void items_2_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *const dst
   int32x4_t t46_1 = vmlal_high_s16(t42_1, vreinterpretq_s16_u16(pixels7), t44);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   uint16x8_t t51 = vcombine_u16(vld1_u16(&((uint16_t *)(dst[0]))[0]),
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
@@ -475,8 +478,8 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_rows8_x2(uint16_t *dst, ptr
   uint16x4_t pixels7 = vld1_u16(&((const uint16_t *)(src_row4))[0]);
   int32x4_t t46 = vmlal_laneq_s16(t42, vreinterpret_s16_u16(pixels7), taps, 7);
   uint16x4_t value_sat = vqrshrun_n_s32(t46, 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat, t5);
   uint16x4_t t51 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint16x4_t t53 = vrhadd_u16(t51, out);
@@ -666,7 +669,7 @@ void daedalus_vp9_mc_4v_avg_high__neon_rows8_x2(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 4c4d8054990ab165
+ * Class rows4 (4 <= rows <= 4), input hash 6f36381003300e0d
  */
 static inline void one_item_vp9_mc_4v_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -762,10 +765,10 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_rows4(uint16_t *dst, ptrdif
   int32x4_t t46_3 = vmlal_high_laneq_s16(t42_3, vreinterpretq_s16_u16(pixels7_1), taps, 7);
   uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
   uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_2, t46_3, 7);
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(value_sat_0, t5_0);
   uint16x8_t out_1 = vminq_u16(value_sat_1, t5_1);
   uint16x8_t t51_0 = vcombine_u16(vld1_u16(&((uint16_t *)(dst))[0]),
@@ -814,7 +817,7 @@ void daedalus_vp9_mc_4v_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash fb6808bbaadbb736
+ * Class full, input hash 090102d73dc9ff00
  */
 static inline void one_item_vp9_mc_4v_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -852,8 +855,8 @@ static inline void one_item_vp9_mc_4v_avg_high__neon_full(uint16_t *dst, ptrdiff
           4) * src_stride))[0]);
       int32x4_t t47 = vmlal_laneq_s16(t43, vreinterpret_s16_u16(pixels7), taps, 7);
       uint16x4_t value_sat = vqrshrun_n_s32(t47, 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat, t6);
       uint16x4_t t52 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t54 = vrhadd_u16(t52, out);

@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 465d787b78005a8a
+ * Class rows8 (8 <= rows <= 8), input hash 56e55f25cfd43538
  */
 static inline void one_item_vp9_mc_4v_high__c_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -105,7 +105,7 @@ static inline void one_item_vp9_mc_4v_high__c_rows8(uint16_t *dst, ptrdiff_t dst
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -153,7 +153,7 @@ void daedalus_vp9_mc_4v_high__c_rows8(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash e48c38f3cfc0d44e
+ * Class rows4 (4 <= rows <= 4), input hash 7d8bce44a541b618
  */
 static inline void one_item_vp9_mc_4v_high__c_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -178,7 +178,7 @@ static inline void one_item_vp9_mc_4v_high__c_rows4(uint16_t *dst, ptrdiff_t dst
           (pixels6 * taps_table[daedalus_clip(t16, 0, 63)][6])) +
           (pixels7 * taps_table[daedalus_clip(t16, 0, 63)][7])) + 64) >> 7;
       int32_t out = daedalus_min(daedalus_max(value, 0),
-          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+          (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
     }
   }
@@ -216,7 +216,7 @@ void daedalus_vp9_mc_4v_high__c_rows4(const daedalus_buffer *buffers, const void
 }
 
 /*
- * Class full, input hash b14461162a50066d
+ * Class full, input hash 0afc8170ed480cd1
  */
 static inline void one_item_vp9_mc_4v_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -244,7 +244,7 @@ static inline void one_item_vp9_mc_4v_high__c_full(uint16_t *dst, ptrdiff_t dst_
             (pixels6 * taps_table[daedalus_clip(t17, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t17, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 28800c74b90b4589
+ * Class rows8 (8 <= rows <= 8), input hash 9004e9ced39b3980
  */
 static inline void items_2_vp9_mc_4v_high__vector_rows8_x2(uint16_t *const dst[2],
     ptrdiff_t dst_stride, const uint16_t *const src[2], ptrdiff_t src_stride,
@@ -207,7 +207,10 @@ static inline void items_2_vp9_mc_4v_high__vector_rows8_x2(uint16_t *const dst[2
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(vreinterpretq_s16_u16(value), vreinterpretq_s16_u16(k0));
   uint16x8_t t5 =
-      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_2)) - (uint32_t)1)))), vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits_3)) - (uint32_t)1)))));
+      vcombine_u16(vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 &
+      31)) - (uint32_t)1)))),
+      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 &
+      31)) - (uint32_t)1)))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(out));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(out));
@@ -447,8 +450,8 @@ static inline void one_item_vp9_mc_4v_high__vector_rows8_x2(uint16_t *dst, ptrdi
   int32x4_t t46 = vmlaq_n_s32(t42, vreinterpretq_s32_u32(pixels7_2), (int32_t)t44);
   int32x4_t t46_sat = vmaxq_s32(t46, vdupq_n_s32(0));
   uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t46_sat), 7);
-  uint16x4_t t5 =
-      vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x4_t t5 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x4_t out = vmin_u16(value_sat, t5);
   vst1_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_2), (int32_t)t18);
@@ -622,7 +625,7 @@ void daedalus_vp9_mc_4v_high__vector_rows8_x2(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash c4c52a3b6285be9c
+ * Class rows4 (4 <= rows <= 4), input hash 52c4bc1eab5ca7a8
  */
 static inline void one_item_vp9_mc_4v_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -770,10 +773,10 @@ static inline void one_item_vp9_mc_4v_high__vector_rows4(uint16_t *dst, ptrdiff_
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
   int16x8_t t49_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t49_0), t5_0);
   uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1), t5_1);
   vst1_u16(&((uint16_t *)(dst))[0], vget_low_u16(out_0));
@@ -816,7 +819,7 @@ void daedalus_vp9_mc_4v_high__vector_rows4(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash 63b214271935431d
+ * Class full, input hash ba314bc80a2bfa7d
  */
 static inline void one_item_vp9_mc_4v_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -868,8 +871,8 @@ static inline void one_item_vp9_mc_4v_high__vector_full(uint16_t *dst, ptrdiff_t
           (int32_t)taps_table[daedalus_clip(t17, 0, 63)][7]);
       int32x4_t t47_sat = vmaxq_s32(t47, vdupq_n_s32(0));
       uint16x4_t value_sat = vqrshrn_n_u32(vreinterpretq_u32_s32(t47_sat), 7);
-      uint16x4_t t6 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t6 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat, t6);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

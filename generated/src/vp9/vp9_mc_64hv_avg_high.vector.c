@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash c969643c292d3e6c
+ * Class rows8 (8 <= rows <= 8), input hash 4abbeac78021c019
  */
 static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
@@ -185,10 +185,10 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
   int16x8_t t49_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50_0 = vminq_u16(vreinterpretq_u16_s16(t49_0), t5_0);
   uint16x8_t t50_1 = vminq_u16(vreinterpretq_u16_s16(t49_1), t5_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -829,9 +829,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t238_0 = vmaxq_s16(value_0_8, vreinterpretq_s16_u16(k0_2));
     int16x8_t t238_1 = vmaxq_s16(value_1_8, vreinterpretq_s16_u16(k0_2));
     uint16x8_t t5_0_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(vreinterpretq_u16_s16(t238_0), t5_0_2);
     uint16x8_t t239_1 = vminq_u16(vreinterpretq_u16_s16(t238_1), t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
@@ -933,9 +935,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t49_0_2 = vmaxq_s16(value_0_9, vreinterpretq_s16_u16(k0_3));
     int16x8_t t49_1_2 = vmaxq_s16(value_1_9, vreinterpretq_s16_u16(k0_3));
     uint16x8_t t5_0_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t49_0_2), t5_0_3);
     uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1_2), t5_1_3);
     uint16x8_t t51_0 = vld1q_u16(&((uint16_t *)(dst))[0]);
@@ -1059,9 +1063,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t265_0 = vmaxq_s16(value_0_10, vreinterpretq_s16_u16(k0_4));
     int16x8_t t265_1 = vmaxq_s16(value_1_10, vreinterpretq_s16_u16(k0_4));
     uint16x8_t t5_0_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266_0 = vminq_u16(vreinterpretq_u16_s16(t265_0), t5_0_4);
     uint16x8_t t266_1 = vminq_u16(vreinterpretq_u16_s16(t265_1), t5_1_4);
     int32_t t16_5 = (filter * 16) + my;
@@ -1163,9 +1169,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t72_0 = vmaxq_s16(value_0_11, vreinterpretq_s16_u16(k0_5));
     int16x8_t t72_1 = vmaxq_s16(value_1_11, vreinterpretq_s16_u16(k0_5));
     uint16x8_t t5_0_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_2 = vminq_u16(vreinterpretq_u16_s16(t72_0), t5_0_5);
     uint16x8_t out_1_2 = vminq_u16(vreinterpretq_u16_s16(t72_1), t5_1_5);
     uint16x8_t t74_0 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
@@ -1289,9 +1297,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t292_0 = vmaxq_s16(value_0_12, vreinterpretq_s16_u16(k0_6));
     int16x8_t t292_1 = vmaxq_s16(value_1_12, vreinterpretq_s16_u16(k0_6));
     uint16x8_t t5_0_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293_0 = vminq_u16(vreinterpretq_u16_s16(t292_0), t5_0_6);
     uint16x8_t t293_1 = vminq_u16(vreinterpretq_u16_s16(t292_1), t5_1_6);
     int32_t t16_7 = (filter * 16) + my;
@@ -1393,9 +1403,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t95_0 = vmaxq_s16(value_0_13, vreinterpretq_s16_u16(k0_7));
     int16x8_t t95_1 = vmaxq_s16(value_1_13, vreinterpretq_s16_u16(k0_7));
     uint16x8_t t5_0_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_3 = vminq_u16(vreinterpretq_u16_s16(t95_0), t5_0_7);
     uint16x8_t out_1_3 = vminq_u16(vreinterpretq_u16_s16(t95_1), t5_1_7);
     uint16x8_t t97_0 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
@@ -1519,9 +1531,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t319_0 = vmaxq_s16(value_0_14, vreinterpretq_s16_u16(k0_8));
     int16x8_t t319_1 = vmaxq_s16(value_1_14, vreinterpretq_s16_u16(k0_8));
     uint16x8_t t5_0_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320_0 = vminq_u16(vreinterpretq_u16_s16(t319_0), t5_0_8);
     uint16x8_t t320_1 = vminq_u16(vreinterpretq_u16_s16(t319_1), t5_1_8);
     int32_t t16_9 = (filter * 16) + my;
@@ -1623,9 +1637,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t118_0 = vmaxq_s16(value_0_15, vreinterpretq_s16_u16(k0_9));
     int16x8_t t118_1 = vmaxq_s16(value_1_15, vreinterpretq_s16_u16(k0_9));
     uint16x8_t t5_0_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_4 = vminq_u16(vreinterpretq_u16_s16(t118_0), t5_0_9);
     uint16x8_t out_1_4 = vminq_u16(vreinterpretq_u16_s16(t118_1), t5_1_9);
     uint16x8_t t120_0 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
@@ -1749,9 +1765,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t346_0 = vmaxq_s16(value_0_16, vreinterpretq_s16_u16(k0_10));
     int16x8_t t346_1 = vmaxq_s16(value_1_16, vreinterpretq_s16_u16(k0_10));
     uint16x8_t t5_0_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347_0 = vminq_u16(vreinterpretq_u16_s16(t346_0), t5_0_10);
     uint16x8_t t347_1 = vminq_u16(vreinterpretq_u16_s16(t346_1), t5_1_10);
     int32_t t16_11 = (filter * 16) + my;
@@ -1853,9 +1871,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t141_0 = vmaxq_s16(value_0_17, vreinterpretq_s16_u16(k0_11));
     int16x8_t t141_1 = vmaxq_s16(value_1_17, vreinterpretq_s16_u16(k0_11));
     uint16x8_t t5_0_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_5 = vminq_u16(vreinterpretq_u16_s16(t141_0), t5_0_11);
     uint16x8_t out_1_5 = vminq_u16(vreinterpretq_u16_s16(t141_1), t5_1_11);
     uint16x8_t t143_0 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
@@ -1979,9 +1999,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t373_0 = vmaxq_s16(value_0_18, vreinterpretq_s16_u16(k0_12));
     int16x8_t t373_1 = vmaxq_s16(value_1_18, vreinterpretq_s16_u16(k0_12));
     uint16x8_t t5_0_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374_0 = vminq_u16(vreinterpretq_u16_s16(t373_0), t5_0_12);
     uint16x8_t t374_1 = vminq_u16(vreinterpretq_u16_s16(t373_1), t5_1_12);
     int32_t t16_13 = (filter * 16) + my;
@@ -2083,9 +2105,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t164_0 = vmaxq_s16(value_0_19, vreinterpretq_s16_u16(k0_13));
     int16x8_t t164_1 = vmaxq_s16(value_1_19, vreinterpretq_s16_u16(k0_13));
     uint16x8_t t5_0_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_6 = vminq_u16(vreinterpretq_u16_s16(t164_0), t5_0_13);
     uint16x8_t out_1_6 = vminq_u16(vreinterpretq_u16_s16(t164_1), t5_1_13);
     uint16x8_t t166_0 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
@@ -2209,9 +2233,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t400_0 = vmaxq_s16(value_0_20, vreinterpretq_s16_u16(k0_14));
     int16x8_t t400_1 = vmaxq_s16(value_1_20, vreinterpretq_s16_u16(k0_14));
     uint16x8_t t5_0_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401_0 = vminq_u16(vreinterpretq_u16_s16(t400_0), t5_0_14);
     uint16x8_t t401_1 = vminq_u16(vreinterpretq_u16_s16(t400_1), t5_1_14);
     int32_t t16_15 = (filter * 16) + my;
@@ -2313,9 +2339,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t187_0 = vmaxq_s16(value_0_21, vreinterpretq_s16_u16(k0_15));
     int16x8_t t187_1 = vmaxq_s16(value_1_21, vreinterpretq_s16_u16(k0_15));
     uint16x8_t t5_0_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_7 = vminq_u16(vreinterpretq_u16_s16(t187_0), t5_0_15);
     uint16x8_t out_1_7 = vminq_u16(vreinterpretq_u16_s16(t187_1), t5_1_15);
     uint16x8_t t189_0 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
@@ -2439,9 +2467,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t427_0 = vmaxq_s16(value_0_22, vreinterpretq_s16_u16(k0_16));
     int16x8_t t427_1 = vmaxq_s16(value_1_22, vreinterpretq_s16_u16(k0_16));
     uint16x8_t t5_0_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428_0 = vminq_u16(vreinterpretq_u16_s16(t427_0), t5_0_16);
     uint16x8_t t428_1 = vminq_u16(vreinterpretq_u16_s16(t427_1), t5_1_16);
     int32_t t16_17 = (filter * 16) + my;
@@ -2543,9 +2573,11 @@ static inline void panel_of_all_vp9_mc_64hv_avg_high__vector_rows8(uint16_t *dst
     int16x8_t t210_0 = vmaxq_s16(value_0_23, vreinterpretq_s16_u16(k0_17));
     int16x8_t t210_1 = vmaxq_s16(value_1_23, vreinterpretq_s16_u16(k0_17));
     uint16x8_t t5_0_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_8 = vminq_u16(vreinterpretq_u16_s16(t210_0), t5_0_17);
     uint16x8_t out_1_8 = vminq_u16(vreinterpretq_u16_s16(t210_1), t5_1_17);
     uint16x8_t t212_0_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
@@ -2634,7 +2666,7 @@ void daedalus_vp9_mc_64hv_avg_high__vector_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 1783f055087fd05d
+ * Class full, input hash 7573a2e081ac02df
  */
 static inline void one_panel_vp9_mc_64hv_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2775,9 +2807,11 @@ static inline void one_panel_vp9_mc_64hv_avg_high__vector_full(uint16_t *dst, pt
       int16x8_t t51_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
       int16x8_t t51_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52_0 = vminq_u16(vreinterpretq_u16_s16(t51_0), t6_0);
       uint16x8_t t52_1 = vminq_u16(vreinterpretq_u16_s16(t51_1), t6_1);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52_0));
@@ -2901,9 +2935,11 @@ static inline void one_panel_vp9_mc_64hv_avg_high__vector_full(uint16_t *dst, pt
       int16x8_t t50_0 = vmaxq_s16(value_0_2, vreinterpretq_s16_u16(k0_2));
       int16x8_t t50_1 = vmaxq_s16(value_1_2, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t6_0_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t50_0), t6_0_2);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t50_1), t6_1_2);
       uint16x8_t t52_0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);

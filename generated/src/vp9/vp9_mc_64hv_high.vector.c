@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 1a57c807af9cc099
+ * Class rows8 (8 <= rows <= 8), input hash b942d11c8d0093b9
  */
 static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -185,10 +185,10 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
   int16x8_t t49_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5_0 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-  uint16x8_t t5_1 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
+  uint16x8_t t5_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50_0 = vminq_u16(vreinterpretq_u16_s16(t49_0), t5_0);
   uint16x8_t t50_1 = vminq_u16(vreinterpretq_u16_s16(t49_1), t5_1);
   uint16x8_t pixels0_0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
@@ -829,9 +829,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t238_0 = vmaxq_s16(value_0_8, vreinterpretq_s16_u16(k0_2));
     int16x8_t t238_1 = vmaxq_s16(value_1_8, vreinterpretq_s16_u16(k0_2));
     uint16x8_t t5_0_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239_0 = vminq_u16(vreinterpretq_u16_s16(t238_0), t5_0_2);
     uint16x8_t t239_1 = vminq_u16(vreinterpretq_u16_s16(t238_1), t5_1_2);
     int32_t t16_3 = (filter * 16) + my;
@@ -933,9 +935,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t49_0_2 = vmaxq_s16(value_0_9, vreinterpretq_s16_u16(k0_3));
     int16x8_t t49_1_2 = vmaxq_s16(value_1_9, vreinterpretq_s16_u16(k0_3));
     uint16x8_t t5_0_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t49_0_2), t5_0_3);
     uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t49_1_2), t5_1_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out_0);
@@ -1055,9 +1059,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t265_0 = vmaxq_s16(value_0_10, vreinterpretq_s16_u16(k0_4));
     int16x8_t t265_1 = vmaxq_s16(value_1_10, vreinterpretq_s16_u16(k0_4));
     uint16x8_t t5_0_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266_0 = vminq_u16(vreinterpretq_u16_s16(t265_0), t5_0_4);
     uint16x8_t t266_1 = vminq_u16(vreinterpretq_u16_s16(t265_1), t5_1_4);
     int32_t t16_5 = (filter * 16) + my;
@@ -1159,9 +1165,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t69_0_2 = vmaxq_s16(value_0_11, vreinterpretq_s16_u16(k0_5));
     int16x8_t t69_1_2 = vmaxq_s16(value_1_11, vreinterpretq_s16_u16(k0_5));
     uint16x8_t t5_0_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_2 = vminq_u16(vreinterpretq_u16_s16(t69_0_2), t5_0_5);
     uint16x8_t out_1_2 = vminq_u16(vreinterpretq_u16_s16(t69_1_2), t5_1_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_0_2);
@@ -1281,9 +1289,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t292_0 = vmaxq_s16(value_0_12, vreinterpretq_s16_u16(k0_6));
     int16x8_t t292_1 = vmaxq_s16(value_1_12, vreinterpretq_s16_u16(k0_6));
     uint16x8_t t5_0_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293_0 = vminq_u16(vreinterpretq_u16_s16(t292_0), t5_0_6);
     uint16x8_t t293_1 = vminq_u16(vreinterpretq_u16_s16(t292_1), t5_1_6);
     int32_t t16_7 = (filter * 16) + my;
@@ -1385,9 +1395,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t89_0 = vmaxq_s16(value_0_13, vreinterpretq_s16_u16(k0_7));
     int16x8_t t89_1 = vmaxq_s16(value_1_13, vreinterpretq_s16_u16(k0_7));
     uint16x8_t t5_0_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_3 = vminq_u16(vreinterpretq_u16_s16(t89_0), t5_0_7);
     uint16x8_t out_1_3 = vminq_u16(vreinterpretq_u16_s16(t89_1), t5_1_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_0_3);
@@ -1507,9 +1519,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t319_0 = vmaxq_s16(value_0_14, vreinterpretq_s16_u16(k0_8));
     int16x8_t t319_1 = vmaxq_s16(value_1_14, vreinterpretq_s16_u16(k0_8));
     uint16x8_t t5_0_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320_0 = vminq_u16(vreinterpretq_u16_s16(t319_0), t5_0_8);
     uint16x8_t t320_1 = vminq_u16(vreinterpretq_u16_s16(t319_1), t5_1_8);
     int32_t t16_9 = (filter * 16) + my;
@@ -1611,9 +1625,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t109_0 = vmaxq_s16(value_0_15, vreinterpretq_s16_u16(k0_9));
     int16x8_t t109_1 = vmaxq_s16(value_1_15, vreinterpretq_s16_u16(k0_9));
     uint16x8_t t5_0_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_4 = vminq_u16(vreinterpretq_u16_s16(t109_0), t5_0_9);
     uint16x8_t out_1_4 = vminq_u16(vreinterpretq_u16_s16(t109_1), t5_1_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_0_4);
@@ -1733,9 +1749,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t346_0 = vmaxq_s16(value_0_16, vreinterpretq_s16_u16(k0_10));
     int16x8_t t346_1 = vmaxq_s16(value_1_16, vreinterpretq_s16_u16(k0_10));
     uint16x8_t t5_0_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347_0 = vminq_u16(vreinterpretq_u16_s16(t346_0), t5_0_10);
     uint16x8_t t347_1 = vminq_u16(vreinterpretq_u16_s16(t346_1), t5_1_10);
     int32_t t16_11 = (filter * 16) + my;
@@ -1837,9 +1855,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t129_0 = vmaxq_s16(value_0_17, vreinterpretq_s16_u16(k0_11));
     int16x8_t t129_1 = vmaxq_s16(value_1_17, vreinterpretq_s16_u16(k0_11));
     uint16x8_t t5_0_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_5 = vminq_u16(vreinterpretq_u16_s16(t129_0), t5_0_11);
     uint16x8_t out_1_5 = vminq_u16(vreinterpretq_u16_s16(t129_1), t5_1_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_0_5);
@@ -1959,9 +1979,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t373_0 = vmaxq_s16(value_0_18, vreinterpretq_s16_u16(k0_12));
     int16x8_t t373_1 = vmaxq_s16(value_1_18, vreinterpretq_s16_u16(k0_12));
     uint16x8_t t5_0_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374_0 = vminq_u16(vreinterpretq_u16_s16(t373_0), t5_0_12);
     uint16x8_t t374_1 = vminq_u16(vreinterpretq_u16_s16(t373_1), t5_1_12);
     int32_t t16_13 = (filter * 16) + my;
@@ -2063,9 +2085,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t149_0 = vmaxq_s16(value_0_19, vreinterpretq_s16_u16(k0_13));
     int16x8_t t149_1 = vmaxq_s16(value_1_19, vreinterpretq_s16_u16(k0_13));
     uint16x8_t t5_0_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_6 = vminq_u16(vreinterpretq_u16_s16(t149_0), t5_0_13);
     uint16x8_t out_1_6 = vminq_u16(vreinterpretq_u16_s16(t149_1), t5_1_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_0_6);
@@ -2185,9 +2209,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t400_0 = vmaxq_s16(value_0_20, vreinterpretq_s16_u16(k0_14));
     int16x8_t t400_1 = vmaxq_s16(value_1_20, vreinterpretq_s16_u16(k0_14));
     uint16x8_t t5_0_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401_0 = vminq_u16(vreinterpretq_u16_s16(t400_0), t5_0_14);
     uint16x8_t t401_1 = vminq_u16(vreinterpretq_u16_s16(t400_1), t5_1_14);
     int32_t t16_15 = (filter * 16) + my;
@@ -2289,9 +2315,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t169_0_2 = vmaxq_s16(value_0_21, vreinterpretq_s16_u16(k0_15));
     int16x8_t t169_1_2 = vmaxq_s16(value_1_21, vreinterpretq_s16_u16(k0_15));
     uint16x8_t t5_0_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_7 = vminq_u16(vreinterpretq_u16_s16(t169_0_2), t5_0_15);
     uint16x8_t out_1_7 = vminq_u16(vreinterpretq_u16_s16(t169_1_2), t5_1_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_0_7);
@@ -2411,9 +2439,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t427_0 = vmaxq_s16(value_0_22, vreinterpretq_s16_u16(k0_16));
     int16x8_t t427_1 = vmaxq_s16(value_1_22, vreinterpretq_s16_u16(k0_16));
     uint16x8_t t5_0_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428_0 = vminq_u16(vreinterpretq_u16_s16(t427_0), t5_0_16);
     uint16x8_t t428_1 = vminq_u16(vreinterpretq_u16_s16(t427_1), t5_1_16);
     int32_t t16_17 = (filter * 16) + my;
@@ -2515,9 +2545,11 @@ static inline void panel_of_all_vp9_mc_64hv_high__vector_rows8(uint16_t *dst, pt
     int16x8_t t189_0 = vmaxq_s16(value_0_23, vreinterpretq_s16_u16(k0_17));
     int16x8_t t189_1 = vmaxq_s16(value_1_23, vreinterpretq_s16_u16(k0_17));
     uint16x8_t t5_0_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t5_1_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_0_8 = vminq_u16(vreinterpretq_u16_s16(t189_0), t5_0_17);
     uint16x8_t out_1_8 = vminq_u16(vreinterpretq_u16_s16(t189_1), t5_1_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_0_8);
@@ -2600,7 +2632,7 @@ void daedalus_vp9_mc_64hv_high__vector_rows8(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash d055014ad251b6f0
+ * Class full, input hash b41db940d961a305
  */
 static inline void one_panel_vp9_mc_64hv_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2741,9 +2773,11 @@ static inline void one_panel_vp9_mc_64hv_high__vector_full(uint16_t *dst, ptrdif
       int16x8_t t51_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0));
       int16x8_t t51_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0));
       uint16x8_t t6_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52_0 = vminq_u16(vreinterpretq_u16_s16(t51_0), t6_0);
       uint16x8_t t52_1 = vminq_u16(vreinterpretq_u16_s16(t51_1), t6_1);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52_0));
@@ -2867,9 +2901,11 @@ static inline void one_panel_vp9_mc_64hv_high__vector_full(uint16_t *dst, ptrdif
       int16x8_t t50_0 = vmaxq_s16(value_0_2, vreinterpretq_s16_u16(k0_2));
       int16x8_t t50_1 = vmaxq_s16(value_1_2, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t6_0_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t6_1_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t50_0), t6_0_2);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t50_1), t6_1_2);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);

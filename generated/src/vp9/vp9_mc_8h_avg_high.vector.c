@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d04b5588a1a93b65
+ * Class rows8 (8 <= rows <= 8), input hash 449f9af73237e927
  */
 static inline void one_item_vp9_mc_8h_avg_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -151,8 +151,8 @@ static inline void one_item_vp9_mc_8h_avg_high__vector_rows8(uint16_t *dst, ptrd
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -518,7 +518,7 @@ void daedalus_vp9_mc_8h_avg_high__vector_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash d6a2b24b43039ac1
+ * Class rows4 (4 <= rows <= 4), input hash 1455f69327426dd9
  */
 static inline void one_item_vp9_mc_8h_avg_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -580,8 +580,8 @@ static inline void one_item_vp9_mc_8h_avg_high__vector_rows4(uint16_t *dst, ptrd
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -757,7 +757,7 @@ void daedalus_vp9_mc_8h_avg_high__vector_rows4(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 0108bff66e7f333c
+ * Class full, input hash 6012320c582f9bbe
  */
 static inline void one_item_vp9_mc_8h_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -832,8 +832,8 @@ static inline void one_item_vp9_mc_8h_avg_high__vector_full(uint16_t *dst, ptrdi
       int16x8_t value = vrshrnq_n_s32(t47_0, t47_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6);
       uint16x8_t t52 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t54 = vrhaddq_u16(t52, out);

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash d0a02194d4a2b90c
+ * Class rows8 (8 <= rows <= 8), input hash d993bdc889c861e7
  */
 static inline void one_item_vp9_mc_8h_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -132,8 +132,8 @@ static inline void one_item_vp9_mc_8h_high__neon_rows8(uint16_t *dst, ptrdiff_t 
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
@@ -427,7 +427,7 @@ void daedalus_vp9_mc_8h_high__neon_rows8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash d1319fe982658d78
+ * Class rows4 (4 <= rows <= 4), input hash 7a116140fdcd185b
  */
 static inline void one_item_vp9_mc_8h_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -469,8 +469,8 @@ static inline void one_item_vp9_mc_8h_high__neon_rows4(uint16_t *dst, ptrdiff_t 
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
@@ -610,7 +610,7 @@ void daedalus_vp9_mc_8h_high__neon_rows4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash d2654fc264d72ab2
+ * Class full, input hash 26cacce53b4b2713
  */
 static inline void one_item_vp9_mc_8h_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -663,8 +663,8 @@ static inline void one_item_vp9_mc_8h_high__neon_full(uint16_t *dst, ptrdiff_t d
           7);
       int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat, t6);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 050ed096c4036ad8
+ * Class rows8 (8 <= rows <= 8), input hash 30f8261ba5d233c9
  */
 static inline void one_item_vp9_mc_8h_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -151,8 +151,8 @@ static inline void one_item_vp9_mc_8h_high__vector_rows8(uint16_t *dst, ptrdiff_
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
@@ -502,7 +502,7 @@ void daedalus_vp9_mc_8h_high__vector_rows8(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash d1470c56c8453f46
+ * Class rows4 (4 <= rows <= 4), input hash 1f8b3e9b817246ad
  */
 static inline void one_item_vp9_mc_8h_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t bits) {
@@ -564,8 +564,8 @@ static inline void one_item_vp9_mc_8h_high__vector_rows4(uint16_t *dst, ptrdiff_
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_row1))[-3]);
@@ -733,7 +733,7 @@ void daedalus_vp9_mc_8h_high__vector_rows4(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash 4f4a5231a2c9cb0b
+ * Class full, input hash 08c88e961e17addc
  */
 static inline void one_item_vp9_mc_8h_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t rows,
@@ -808,8 +808,8 @@ static inline void one_item_vp9_mc_8h_high__vector_full(uint16_t *dst, ptrdiff_t
       int16x8_t value = vrshrnq_n_s32(t47_0, t47_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

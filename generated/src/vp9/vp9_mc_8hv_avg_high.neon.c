@@ -84,7 +84,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 5ceb7e46fbde310a
+ * Class rows8 (8 <= rows <= 8), input hash ff27b53139c7d4b5
  */
 static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -126,8 +126,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
@@ -387,8 +387,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_2, 7);
     int32x4_t t235_1 = vmlal_high_laneq_s16(t233_1, vreinterpretq_s16_u16(pixels7_8), taps_2, 7);
     uint16x8_t value_sat_8 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t235_0, t235_1, 7);
-    uint16x8_t t5_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239 = vminq_u16(value_sat_8, t5_2);
     int32_t t16_3 = (filter * 16) + my;
     int16x8_t taps_3 = vld1q_s16(&taps_table[daedalus_clip64(t16_3, 0, 63)][0]);
@@ -418,8 +418,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t46_1_2 = vmlal_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(t239), taps_3, 7);
     uint16x8_t value_sat_9 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
-    uint16x8_t t5_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out = vminq_u16(value_sat_9, t5_3);
     uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
     uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -460,8 +460,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_4, 7);
     int32x4_t t262_1 = vmlal_high_laneq_s16(t260_1, vreinterpretq_s16_u16(pixels7_9), taps_4, 7);
     uint16x8_t value_sat_10 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t262_0, t262_1, 7);
-    uint16x8_t t5_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_4 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266 = vminq_u16(value_sat_10, t5_4);
     int32_t t16_5 = (filter * 16) + my;
     int16x8_t taps_5 = vld1q_s16(&taps_table[daedalus_clip64(t16_5, 0, 63)][0]);
@@ -490,8 +490,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t69_1_2 = vmlal_high_laneq_s16(t67_1_2, vreinterpretq_s16_u16(t266), taps_5, 7);
     uint16x8_t value_sat_11 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t69_0_2, t69_1_2, 7);
-    uint16x8_t t5_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_2 = vminq_u16(value_sat_11, t5_5);
     uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
     uint16x8_t t76 = vrhaddq_u16(t74, out_2);
@@ -532,8 +532,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_6, 7);
     int32x4_t t289_1 = vmlal_high_laneq_s16(t287_1, vreinterpretq_s16_u16(pixels7_10), taps_6, 7);
     uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t289_0, t289_1, 7);
-    uint16x8_t t5_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293 = vminq_u16(value_sat_12, t5_6);
     int32_t t16_7 = (filter * 16) + my;
     int16x8_t taps_7 = vld1q_s16(&taps_table[daedalus_clip64(t16_7, 0, 63)][0]);
@@ -561,8 +561,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t92_1_2 = vmlal_high_laneq_s16(t90_1_2, vreinterpretq_s16_u16(t293), taps_7, 7);
     uint16x8_t value_sat_13 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t92_0_2, t92_1_2, 7);
-    uint16x8_t t5_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_3 = vminq_u16(value_sat_13, t5_7);
     uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
     uint16x8_t t99 = vrhaddq_u16(t97, out_3);
@@ -603,8 +603,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_8, 7);
     int32x4_t t316_1 = vmlal_high_laneq_s16(t314_1, vreinterpretq_s16_u16(pixels7_11), taps_8, 7);
     uint16x8_t value_sat_14 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t316_0, t316_1, 7);
-    uint16x8_t t5_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_8 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320 = vminq_u16(value_sat_14, t5_8);
     int32_t t16_9 = (filter * 16) + my;
     int16x8_t taps_9 = vld1q_s16(&taps_table[daedalus_clip64(t16_9, 0, 63)][0]);
@@ -634,8 +634,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_9, 7);
     int32x4_t t115_1_2 = vmlal_high_laneq_s16(t113_1_2, vreinterpretq_s16_u16(t320), taps_9, 7);
     uint16x8_t value_sat_15 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t115_0_2, t115_1_2, 7);
-    uint16x8_t t5_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_4 = vminq_u16(value_sat_15, t5_9);
     uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
     uint16x8_t t122 = vrhaddq_u16(t120, out_4);
@@ -676,8 +676,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_10, 7);
     int32x4_t t343_1 = vmlal_high_laneq_s16(t341_1, vreinterpretq_s16_u16(pixels7_12), taps_10, 7);
     uint16x8_t value_sat_16 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t343_0, t343_1, 7);
-    uint16x8_t t5_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347 = vminq_u16(value_sat_16, t5_10);
     int32_t t16_11 = (filter * 16) + my;
     int16x8_t taps_11 = vld1q_s16(&taps_table[daedalus_clip64(t16_11, 0, 63)][0]);
@@ -707,8 +707,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t138_1 = vmlal_high_laneq_s16(t136_1, vreinterpretq_s16_u16(t347), taps_11, 7);
     uint16x8_t value_sat_17 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t138_0, t138_1, 7);
-    uint16x8_t t5_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_11 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_5 = vminq_u16(value_sat_17, t5_11);
     uint16x8_t t143 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
     uint16x8_t t145 = vrhaddq_u16(t143, out_5);
@@ -749,8 +749,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_12, 7);
     int32x4_t t370_1 = vmlal_high_laneq_s16(t368_1, vreinterpretq_s16_u16(pixels7_13), taps_12, 7);
     uint16x8_t value_sat_18 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t370_0, t370_1, 7);
-    uint16x8_t t5_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_12 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374 = vminq_u16(value_sat_18, t5_12);
     int32_t t16_13 = (filter * 16) + my;
     int16x8_t taps_13 = vld1q_s16(&taps_table[daedalus_clip64(t16_13, 0, 63)][0]);
@@ -780,8 +780,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t161_1 = vmlal_high_laneq_s16(t159_1, vreinterpretq_s16_u16(t374), taps_13, 7);
     uint16x8_t value_sat_19 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t161_0, t161_1, 7);
-    uint16x8_t t5_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_13 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_6 = vminq_u16(value_sat_19, t5_13);
     uint16x8_t t166 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
     uint16x8_t t168 = vrhaddq_u16(t166, out_6);
@@ -822,8 +822,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_14, 7);
     int32x4_t t397_1 = vmlal_high_laneq_s16(t395_1, vreinterpretq_s16_u16(pixels7_14), taps_14, 7);
     uint16x8_t value_sat_20 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t397_0, t397_1, 7);
-    uint16x8_t t5_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_14 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401 = vminq_u16(value_sat_20, t5_14);
     int32_t t16_15 = (filter * 16) + my;
     int16x8_t taps_15 = vld1q_s16(&taps_table[daedalus_clip64(t16_15, 0, 63)][0]);
@@ -853,8 +853,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t184_1 = vmlal_high_laneq_s16(t182_1, vreinterpretq_s16_u16(t401), taps_15, 7);
     uint16x8_t value_sat_21 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t184_0, t184_1, 7);
-    uint16x8_t t5_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_15 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_7 = vminq_u16(value_sat_21, t5_15);
     uint16x8_t t189 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
     uint16x8_t t191 = vrhaddq_u16(t189, out_7);
@@ -895,8 +895,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         taps_16, 7);
     int32x4_t t424_1 = vmlal_high_laneq_s16(t422_1, vreinterpretq_s16_u16(pixels7_15), taps_16, 7);
     uint16x8_t value_sat_22 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t424_0, t424_1, 7);
-    uint16x8_t t5_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_16 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428 = vminq_u16(value_sat_22, t5_16);
     int32_t t16_17 = (filter * 16) + my;
     int16x8_t taps_17 = vld1q_s16(&taps_table[daedalus_clip64(t16_17, 0, 63)][0]);
@@ -926,8 +926,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__neon_rows8(uint16_t *dst, ptrd
         7);
     int32x4_t t207_1 = vmlal_high_laneq_s16(t205_1, vreinterpretq_s16_u16(t428), taps_17, 7);
     uint16x8_t value_sat_23 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t207_0, t207_1, 7);
-    uint16x8_t t5_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_17 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_8 = vminq_u16(value_sat_23, t5_17);
     uint16x8_t t212_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
     uint16x8_t t214 = vrhaddq_u16(t212_2, out_8);
@@ -993,7 +993,7 @@ void daedalus_vp9_mc_8hv_avg_high__neon_rows8(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 0686472c46b52439
+ * Class rows4 (4 <= rows <= 4), input hash 7790d7b58c067869
  */
 static inline void one_item_vp9_mc_8hv_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1043,8 +1043,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__neon_rows4(uint16_t *dst, ptrdi
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(value_sat, t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int32x4_t t59_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels0_2)), taps, 0);
@@ -1417,8 +1417,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__neon_rows4(uint16_t *dst, ptrdi
       7);
   int32x4_t t46_1_2 = vmlal_high_laneq_s16(t42_1_2, vreinterpretq_s16_u16(t239), taps_2, 7);
   uint16x8_t value_sat_12 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0_2, t46_1_2, 7);
-  uint16x8_t t5_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat_12, t5_2);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -1542,7 +1542,7 @@ void daedalus_vp9_mc_8hv_avg_high__neon_rows4(const daedalus_buffer *buffers, co
 }
 
 /*
- * Class full, input hash 705c9338148b4c80
+ * Class full, input hash 08a42665893c5de3
  */
 static inline void one_item_vp9_mc_8hv_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1596,8 +1596,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__neon_full(uint16_t *dst, ptrdif
           7);
       int32x4_t t48_1 = vmlal_high_laneq_s16(t45_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t48_0, t48_1, 7);
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52 = vminq_u16(value_sat, t6);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52));
     }
@@ -1639,7 +1639,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__neon_full(uint16_t *dst, ptrdif
       int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, pixels7_2, taps_2, 7);
       uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
       uint16x8_t t6_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat_2, t6_2);
       uint16x8_t t52_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t54 = vrhaddq_u16(t52_2, out);

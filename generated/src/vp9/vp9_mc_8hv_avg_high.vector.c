@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 4688929bf4d342a4
+ * Class rows8 (8 <= rows <= 8), input hash de445949038471e3
  */
 static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -144,8 +144,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int16x8_t t59 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
@@ -476,8 +476,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_8 = vrshrnq_n_s32(t235_0, t235_1, 7);
     uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t238 = vmaxq_s16(value_8, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t5_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239 = vminq_u16(vreinterpretq_u16_s16(t238), t5_2);
     int32_t t16_3 = (filter * 16) + my;
     int16x8_t t19_2 = vmulq_n_s16(vreinterpretq_s16_u16(t50),
@@ -529,8 +529,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_9 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
     uint16x8_t k0_3 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t49_2 = vmaxq_s16(value_9, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t t5_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_3);
     uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
     uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -593,8 +593,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_10 = vrshrnq_n_s32(t262_0, t262_1, 7);
     uint16x8_t k0_4 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t265 = vmaxq_s16(value_10, vreinterpretq_s16_u16(k0_4));
-    uint16x8_t t5_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_4 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266 = vminq_u16(vreinterpretq_u16_s16(t265), t5_4);
     int32_t t16_5 = (filter * 16) + my;
     int16x8_t t55 = vmulq_n_s16(vreinterpretq_s16_u16(t77),
@@ -646,8 +646,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_11 = vrshrnq_n_s32(t69_0_2, t69_1_2, 7);
     uint16x8_t k0_5 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t72 = vmaxq_s16(value_11, vreinterpretq_s16_u16(k0_5));
-    uint16x8_t t5_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t72), t5_5);
     uint16x8_t t74 = vld1q_u16(&((uint16_t *)(dst_row1))[0]);
     uint16x8_t t76_2 = vrhaddq_u16(t74, out_2);
@@ -710,8 +710,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_12 = vrshrnq_n_s32(t289_0, t289_1, 7);
     uint16x8_t k0_6 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t292 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_6));
-    uint16x8_t t5_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293 = vminq_u16(vreinterpretq_u16_s16(t292), t5_6);
     int32_t t16_7 = (filter * 16) + my;
     int16x8_t t78 = vmulq_n_s16(vreinterpretq_s16_u16(t104),
@@ -763,8 +763,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_13 = vrshrnq_n_s32(t92_0_2, t92_1_2, 7);
     uint16x8_t k0_7 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t95 = vmaxq_s16(value_13, vreinterpretq_s16_u16(k0_7));
-    uint16x8_t t5_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t95), t5_7);
     uint16x8_t t97 = vld1q_u16(&((uint16_t *)(dst_row2))[0]);
     uint16x8_t t99 = vrhaddq_u16(t97, out_3);
@@ -827,8 +827,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_14 = vrshrnq_n_s32(t316_0, t316_1, 7);
     uint16x8_t k0_8 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t319 = vmaxq_s16(value_14, vreinterpretq_s16_u16(k0_8));
-    uint16x8_t t5_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_8 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320 = vminq_u16(vreinterpretq_u16_s16(t319), t5_8);
     int32_t t16_9 = (filter * 16) + my;
     int16x8_t t101 = vmulq_n_s16(vreinterpretq_s16_u16(t131),
@@ -880,8 +880,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_15 = vrshrnq_n_s32(t115_0_2, t115_1_2, 7);
     uint16x8_t k0_9 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t118 = vmaxq_s16(value_15, vreinterpretq_s16_u16(k0_9));
-    uint16x8_t t5_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_4 = vminq_u16(vreinterpretq_u16_s16(t118), t5_9);
     uint16x8_t t120 = vld1q_u16(&((uint16_t *)(dst_row3))[0]);
     uint16x8_t t122 = vrhaddq_u16(t120, out_4);
@@ -944,8 +944,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_16 = vrshrnq_n_s32(t343_0, t343_1, 7);
     uint16x8_t k0_10 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t346 = vmaxq_s16(value_16, vreinterpretq_s16_u16(k0_10));
-    uint16x8_t t5_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347 = vminq_u16(vreinterpretq_u16_s16(t346), t5_10);
     int32_t t16_11 = (filter * 16) + my;
     int16x8_t t124 = vmulq_n_s16(vreinterpretq_s16_u16(t158),
@@ -997,8 +997,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_17 = vrshrnq_n_s32(t138_0, t138_1, 7);
     uint16x8_t k0_11 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t141 = vmaxq_s16(value_17, vreinterpretq_s16_u16(k0_11));
-    uint16x8_t t5_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_11 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_5 = vminq_u16(vreinterpretq_u16_s16(t141), t5_11);
     uint16x8_t t143 = vld1q_u16(&((uint16_t *)(dst_row4))[0]);
     uint16x8_t t145 = vrhaddq_u16(t143, out_5);
@@ -1061,8 +1061,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_18 = vrshrnq_n_s32(t370_0, t370_1, 7);
     uint16x8_t k0_12 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t373 = vmaxq_s16(value_18, vreinterpretq_s16_u16(k0_12));
-    uint16x8_t t5_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_12 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374 = vminq_u16(vreinterpretq_u16_s16(t373), t5_12);
     int32_t t16_13 = (filter * 16) + my;
     int16x8_t t147 = vmulq_n_s16(vreinterpretq_s16_u16(t185),
@@ -1114,8 +1114,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_19 = vrshrnq_n_s32(t161_0, t161_1, 7);
     uint16x8_t k0_13 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t164 = vmaxq_s16(value_19, vreinterpretq_s16_u16(k0_13));
-    uint16x8_t t5_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_13 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_6 = vminq_u16(vreinterpretq_u16_s16(t164), t5_13);
     uint16x8_t t166 = vld1q_u16(&((uint16_t *)(dst_row5))[0]);
     uint16x8_t t168 = vrhaddq_u16(t166, out_6);
@@ -1178,8 +1178,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_20 = vrshrnq_n_s32(t397_0, t397_1, 7);
     uint16x8_t k0_14 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t400 = vmaxq_s16(value_20, vreinterpretq_s16_u16(k0_14));
-    uint16x8_t t5_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_14 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401 = vminq_u16(vreinterpretq_u16_s16(t400), t5_14);
     int32_t t16_15 = (filter * 16) + my;
     int16x8_t t170 = vmulq_n_s16(vreinterpretq_s16_u16(t212),
@@ -1231,8 +1231,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_21 = vrshrnq_n_s32(t184_0, t184_1, 7);
     uint16x8_t k0_15 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t187 = vmaxq_s16(value_21, vreinterpretq_s16_u16(k0_15));
-    uint16x8_t t5_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_15 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_7 = vminq_u16(vreinterpretq_u16_s16(t187), t5_15);
     uint16x8_t t189 = vld1q_u16(&((uint16_t *)(dst_row6))[0]);
     uint16x8_t t191 = vrhaddq_u16(t189, out_7);
@@ -1295,8 +1295,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_22 = vrshrnq_n_s32(t424_0, t424_1, 7);
     uint16x8_t k0_16 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t427 = vmaxq_s16(value_22, vreinterpretq_s16_u16(k0_16));
-    uint16x8_t t5_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_16 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428 = vminq_u16(vreinterpretq_u16_s16(t427), t5_16);
     int32_t t16_17 = (filter * 16) + my;
     int16x8_t t193 = vmulq_n_s16(vreinterpretq_s16_u16(t239),
@@ -1348,8 +1348,8 @@ static inline void all_items_vp9_mc_8hv_avg_high__vector_rows8(uint16_t *dst, pt
     int16x8_t value_23 = vrshrnq_n_s32(t207_0, t207_1, 7);
     uint16x8_t k0_17 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t210 = vmaxq_s16(value_23, vreinterpretq_s16_u16(k0_17));
-    uint16x8_t t5_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_17 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_8 = vminq_u16(vreinterpretq_u16_s16(t210), t5_17);
     uint16x8_t t212_2 = vld1q_u16(&((uint16_t *)(dst_row7))[0]);
     uint16x8_t t214 = vrhaddq_u16(t212_2, out_8);
@@ -1416,7 +1416,7 @@ void daedalus_vp9_mc_8hv_avg_high__vector_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 7fb8816a15d1106f
+ * Class rows4 (4 <= rows <= 4), input hash 734ca4418be0ed39
  */
 static inline void one_item_vp9_mc_8hv_avg_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1486,8 +1486,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__vector_rows4(uint16_t *dst, ptr
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int16x8_t t59 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
@@ -1953,8 +1953,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__vector_rows4(uint16_t *dst, ptr
   int16x8_t value_12 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
   uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_2 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_2));
-  uint16x8_t t5_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_2);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -2069,7 +2069,7 @@ void daedalus_vp9_mc_8hv_avg_high__vector_rows4(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash c18daa2aac043c81
+ * Class full, input hash 11c619312ab6360d
  */
 static inline void one_item_vp9_mc_8hv_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2145,8 +2145,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__vector_full(uint16_t *dst, ptrd
       int16x8_t value = vrshrnq_n_s32(t48_0, t48_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t51 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52 = vminq_u16(vreinterpretq_u16_s16(t51), t6);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52));
     }
@@ -2213,7 +2213,8 @@ static inline void one_item_vp9_mc_8hv_avg_high__vector_full(uint16_t *dst, ptrd
       uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t6_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6_2);
       uint16x8_t t52_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t54 = vrhaddq_u16(t52_2, out);

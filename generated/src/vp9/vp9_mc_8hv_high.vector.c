@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 0ab81d8763b80660
+ * Class rows8 (8 <= rows <= 8), input hash 3e626fc5d14ad3cf
  */
 static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -144,8 +144,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int16x8_t t59 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
@@ -476,8 +476,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_8 = vrshrnq_n_s32(t235_0, t235_1, 7);
     uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t238 = vmaxq_s16(value_8, vreinterpretq_s16_u16(k0_2));
-    uint16x8_t t5_2 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t239 = vminq_u16(vreinterpretq_u16_s16(t238), t5_2);
     int32_t t16_3 = (filter * 16) + my;
     int16x8_t t19_2 = vmulq_n_s16(vreinterpretq_s16_u16(t50),
@@ -529,8 +529,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_9 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
     uint16x8_t k0_3 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t49_2 = vmaxq_s16(value_9, vreinterpretq_s16_u16(k0_3));
-    uint16x8_t t5_3 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_3 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_3);
     vst1q_u16(&((uint16_t *)(dst))[0], out);
     int32_t t16_4 = (filter * 16) + mx;
@@ -591,8 +591,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_10 = vrshrnq_n_s32(t262_0, t262_1, 7);
     uint16x8_t k0_4 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t265 = vmaxq_s16(value_10, vreinterpretq_s16_u16(k0_4));
-    uint16x8_t t5_4 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_4 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t266 = vminq_u16(vreinterpretq_u16_s16(t265), t5_4);
     int32_t t16_5 = (filter * 16) + my;
     int16x8_t t52 = vmulq_n_s16(vreinterpretq_s16_u16(t77),
@@ -644,8 +644,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_11 = vrshrnq_n_s32(t66_0, t66_1, 7);
     uint16x8_t k0_5 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t69 = vmaxq_s16(value_11, vreinterpretq_s16_u16(k0_5));
-    uint16x8_t t5_5 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t69), t5_5);
     vst1q_u16(&((uint16_t *)(dst_row1))[0], out_2);
     int32_t t16_6 = (filter * 16) + mx;
@@ -706,8 +706,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_12 = vrshrnq_n_s32(t289_0, t289_1, 7);
     uint16x8_t k0_6 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t292 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_6));
-    uint16x8_t t5_6 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t293 = vminq_u16(vreinterpretq_u16_s16(t292), t5_6);
     int32_t t16_7 = (filter * 16) + my;
     int16x8_t t72 = vmulq_n_s16(vreinterpretq_s16_u16(t104),
@@ -759,8 +759,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_13 = vrshrnq_n_s32(t86_0_2, t86_1_2, 7);
     uint16x8_t k0_7 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t89 = vmaxq_s16(value_13, vreinterpretq_s16_u16(k0_7));
-    uint16x8_t t5_7 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_3 = vminq_u16(vreinterpretq_u16_s16(t89), t5_7);
     vst1q_u16(&((uint16_t *)(dst_row2))[0], out_3);
     int32_t t16_8 = (filter * 16) + mx;
@@ -821,8 +821,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_14 = vrshrnq_n_s32(t316_0, t316_1, 7);
     uint16x8_t k0_8 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t319 = vmaxq_s16(value_14, vreinterpretq_s16_u16(k0_8));
-    uint16x8_t t5_8 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_8 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t320 = vminq_u16(vreinterpretq_u16_s16(t319), t5_8);
     int32_t t16_9 = (filter * 16) + my;
     int16x8_t t92 = vmulq_n_s16(vreinterpretq_s16_u16(t131),
@@ -874,8 +874,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_15 = vrshrnq_n_s32(t106_0, t106_1, 7);
     uint16x8_t k0_9 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t109 = vmaxq_s16(value_15, vreinterpretq_s16_u16(k0_9));
-    uint16x8_t t5_9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_4 = vminq_u16(vreinterpretq_u16_s16(t109), t5_9);
     vst1q_u16(&((uint16_t *)(dst_row3))[0], out_4);
     int32_t t16_10 = (filter * 16) + mx;
@@ -936,8 +936,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_16 = vrshrnq_n_s32(t343_0, t343_1, 7);
     uint16x8_t k0_10 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t346 = vmaxq_s16(value_16, vreinterpretq_s16_u16(k0_10));
-    uint16x8_t t5_10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t347 = vminq_u16(vreinterpretq_u16_s16(t346), t5_10);
     int32_t t16_11 = (filter * 16) + my;
     int16x8_t t112 = vmulq_n_s16(vreinterpretq_s16_u16(t158),
@@ -989,8 +989,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_17 = vrshrnq_n_s32(t126_0, t126_1, 7);
     uint16x8_t k0_11 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t129 = vmaxq_s16(value_17, vreinterpretq_s16_u16(k0_11));
-    uint16x8_t t5_11 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_11 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_5 = vminq_u16(vreinterpretq_u16_s16(t129), t5_11);
     vst1q_u16(&((uint16_t *)(dst_row4))[0], out_5);
     int32_t t16_12 = (filter * 16) + mx;
@@ -1051,8 +1051,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_18 = vrshrnq_n_s32(t370_0, t370_1, 7);
     uint16x8_t k0_12 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t373 = vmaxq_s16(value_18, vreinterpretq_s16_u16(k0_12));
-    uint16x8_t t5_12 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_12 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t374 = vminq_u16(vreinterpretq_u16_s16(t373), t5_12);
     int32_t t16_13 = (filter * 16) + my;
     int16x8_t t132 = vmulq_n_s16(vreinterpretq_s16_u16(t185),
@@ -1104,8 +1104,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_19 = vrshrnq_n_s32(t146_0_2, t146_1_2, 7);
     uint16x8_t k0_13 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t149 = vmaxq_s16(value_19, vreinterpretq_s16_u16(k0_13));
-    uint16x8_t t5_13 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_13 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_6 = vminq_u16(vreinterpretq_u16_s16(t149), t5_13);
     vst1q_u16(&((uint16_t *)(dst_row5))[0], out_6);
     int32_t t16_14 = (filter * 16) + mx;
@@ -1166,8 +1166,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_20 = vrshrnq_n_s32(t397_0, t397_1, 7);
     uint16x8_t k0_14 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t400 = vmaxq_s16(value_20, vreinterpretq_s16_u16(k0_14));
-    uint16x8_t t5_14 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_14 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t401 = vminq_u16(vreinterpretq_u16_s16(t400), t5_14);
     int32_t t16_15 = (filter * 16) + my;
     int16x8_t t152 = vmulq_n_s16(vreinterpretq_s16_u16(t212),
@@ -1219,8 +1219,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_21 = vrshrnq_n_s32(t166_0, t166_1, 7);
     uint16x8_t k0_15 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t169 = vmaxq_s16(value_21, vreinterpretq_s16_u16(k0_15));
-    uint16x8_t t5_15 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_15 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_7 = vminq_u16(vreinterpretq_u16_s16(t169), t5_15);
     vst1q_u16(&((uint16_t *)(dst_row6))[0], out_7);
     int32_t t16_16 = (filter * 16) + mx;
@@ -1281,8 +1281,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_22 = vrshrnq_n_s32(t424_0, t424_1, 7);
     uint16x8_t k0_16 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t427 = vmaxq_s16(value_22, vreinterpretq_s16_u16(k0_16));
-    uint16x8_t t5_16 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_16 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t t428 = vminq_u16(vreinterpretq_u16_s16(t427), t5_16);
     int32_t t16_17 = (filter * 16) + my;
     int16x8_t t172 = vmulq_n_s16(vreinterpretq_s16_u16(t239),
@@ -1334,8 +1334,8 @@ static inline void all_items_vp9_mc_8hv_high__vector_rows8(uint16_t *dst, ptrdif
     int16x8_t value_23 = vrshrnq_n_s32(t186_0, t186_1, 7);
     uint16x8_t k0_17 = vdupq_n_u16((uint16_t)(0));
     int16x8_t t189 = vmaxq_s16(value_23, vreinterpretq_s16_u16(k0_17));
-    uint16x8_t t5_17 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t5_17 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     uint16x8_t out_8 = vminq_u16(vreinterpretq_u16_s16(t189), t5_17);
     vst1q_u16(&((uint16_t *)(dst_row7))[0], out_8);
     t50 = t266;
@@ -1398,7 +1398,7 @@ void daedalus_vp9_mc_8hv_high__vector_rows8(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash f0691cd0a1211000
+ * Class rows4 (4 <= rows <= 4), input hash bad2ee020d736231
  */
 static inline void one_item_vp9_mc_8hv_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -1468,8 +1468,8 @@ static inline void one_item_vp9_mc_8hv_high__vector_rows4(uint16_t *dst, ptrdiff
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t t50 = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t pixels0_2 = vld1q_u16(&((const uint16_t *)(src_above2))[-3]);
   int16x8_t t59 = vmulq_n_s16(vreinterpretq_s16_u16(pixels0_2), (int16_t)t18);
@@ -1935,8 +1935,8 @@ static inline void one_item_vp9_mc_8hv_high__vector_rows4(uint16_t *dst, ptrdiff
   int16x8_t value_12 = vrshrnq_n_s32(t46_0_2, t46_1_2, 7);
   uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49_2 = vmaxq_s16(value_12, vreinterpretq_s16_u16(k0_2));
-  uint16x8_t t5_2 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5_2 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49_2), t5_2);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_0_12), (int32_t)t18_2);
@@ -2041,7 +2041,7 @@ void daedalus_vp9_mc_8hv_high__vector_rows4(const daedalus_buffer *buffers, cons
 }
 
 /*
- * Class full, input hash e5b1338bfa99fc27
+ * Class full, input hash b0128aab08750fdd
  */
 static inline void one_item_vp9_mc_8hv_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my,
@@ -2117,8 +2117,8 @@ static inline void one_item_vp9_mc_8hv_high__vector_full(uint16_t *dst, ptrdiff_
       int16x8_t value = vrshrnq_n_s32(t48_0, t48_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t51 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t52 = vminq_u16(vreinterpretq_u16_s16(t51), t6);
       vst1q_s16(&mid[y][0], vreinterpretq_s16_u16(t52));
     }
@@ -2185,7 +2185,8 @@ static inline void one_item_vp9_mc_8hv_high__vector_full(uint16_t *dst, ptrdiff_
       uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t6_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6_2);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 0b5c06b73d211066
+ * Class rows8 (8 <= rows <= 8), input hash 0d8ddd7474615062
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -139,8 +139,8 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows8(uint16_t *dst, ptrdif
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -391,7 +391,7 @@ void daedalus_vp9_mc_8v_avg_high__neon_rows8(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 1e327cfd1be16b46
+ * Class rows4 (4 <= rows <= 4), input hash b96f4afe364805e8
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -440,8 +440,8 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_rows4(uint16_t *dst, ptrdif
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -563,7 +563,7 @@ void daedalus_vp9_mc_8v_avg_high__neon_rows4(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash 5eb63d152bfaca8b
+ * Class full, input hash 91e3747429b52270
  */
 static inline void one_item_vp9_mc_8v_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -616,8 +616,8 @@ static inline void one_item_vp9_mc_8v_avg_high__neon_full(uint16_t *dst, ptrdiff
           7);
       int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat, t6);
       uint16x8_t t52 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t54 = vrhaddq_u16(t52, out);

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 40dbf9aa909a83b1
+ * Class rows8 (8 <= rows <= 8), input hash e38ad37239a83143
  */
 static inline void one_item_vp9_mc_8v_avg_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -158,8 +158,8 @@ static inline void one_item_vp9_mc_8v_avg_high__vector_rows8(uint16_t *dst, ptrd
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -385,7 +385,7 @@ void daedalus_vp9_mc_8v_avg_high__vector_rows8(const daedalus_buffer *buffers,
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash a822672c5a2dc9cb
+ * Class rows4 (4 <= rows <= 4), input hash 4548e8e1298f8a77
  */
 static inline void one_item_vp9_mc_8v_avg_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -454,8 +454,8 @@ static inline void one_item_vp9_mc_8v_avg_high__vector_rows4(uint16_t *dst, ptrd
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   uint16x8_t t51 = vld1q_u16(&((uint16_t *)(dst))[0]);
   uint16x8_t t53 = vrhaddq_u16(t51, out);
@@ -571,7 +571,7 @@ void daedalus_vp9_mc_8v_avg_high__vector_rows4(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 7f458b9d60134a6f
+ * Class full, input hash 7ba24406035922b5
  */
 static inline void one_item_vp9_mc_8v_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -646,8 +646,8 @@ static inline void one_item_vp9_mc_8v_avg_high__vector_full(uint16_t *dst, ptrdi
       int16x8_t value = vrshrnq_n_s32(t47_0, t47_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6);
       uint16x8_t t52 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t54 = vrhaddq_u16(t52, out);

@@ -82,7 +82,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 636302978e41eda9
+ * Class rows8 (8 <= rows <= 8), input hash 5e7ba71982f7c4a4
  */
 static inline void one_item_vp9_mc_8v_high__neon_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -139,8 +139,8 @@ static inline void one_item_vp9_mc_8v_high__neon_rows8(uint16_t *dst, ptrdiff_t 
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
@@ -374,7 +374,7 @@ void daedalus_vp9_mc_8v_high__neon_rows8(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 70e3e9a0a4c3dccc
+ * Class rows4 (4 <= rows <= 4), input hash 763d6ef4db3d52e0
  */
 static inline void one_item_vp9_mc_8v_high__neon_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -423,8 +423,8 @@ static inline void one_item_vp9_mc_8v_high__neon_rows4(uint16_t *dst, ptrdiff_t 
   int32x4_t t46_0 = vmlal_laneq_s16(t42_0, vget_low_s16(vreinterpretq_s16_u16(pixels7)), taps, 7);
   int32x4_t t46_1 = vmlal_high_laneq_s16(t42_1, vreinterpretq_s16_u16(pixels7), taps, 7);
   uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t46_0, t46_1, 7);
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(value_sat, t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52_0 = vmull_laneq_s16(vget_low_s16(vreinterpretq_s16_u16(pixels1)), taps, 0);
@@ -537,7 +537,7 @@ void daedalus_vp9_mc_8v_high__neon_rows4(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class full, input hash 54a6b6f691908499
+ * Class full, input hash d7efb39b28e98d10
  */
 static inline void one_item_vp9_mc_8v_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -590,8 +590,8 @@ static inline void one_item_vp9_mc_8v_high__neon_full(uint16_t *dst, ptrdiff_t d
           7);
       int32x4_t t47_1 = vmlal_high_laneq_s16(t43_1, vreinterpretq_s16_u16(pixels7), taps, 7);
       uint16x8_t value_sat = DAEDALUS_NARROW_N(qrshrun, s32, u16, t47_0, t47_1, 7);
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat, t6);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

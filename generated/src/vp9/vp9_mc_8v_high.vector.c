@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class rows8 (8 <= rows <= 8), input hash 56549320cf02ed13
+ * Class rows8 (8 <= rows <= 8), input hash 144b024704a90a19
  */
 static inline void one_item_vp9_mc_8v_high__vector_rows8(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -158,8 +158,8 @@ static inline void one_item_vp9_mc_8v_high__vector_rows8(uint16_t *dst, ptrdiff_
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_0), (int32_t)t18);
@@ -369,7 +369,7 @@ void daedalus_vp9_mc_8v_high__vector_rows8(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class rows4 (4 <= rows <= 4), input hash 85c4618c4b2b66da
+ * Class rows4 (4 <= rows <= 4), input hash 63df29a4d559316e
  */
 static inline void one_item_vp9_mc_8v_high__vector_rows4(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t bits) {
@@ -438,8 +438,8 @@ static inline void one_item_vp9_mc_8v_high__vector_rows4(uint16_t *dst, ptrdiff_
   int16x8_t value = vrshrnq_n_s32(t46_0, t46_1, 7);
   uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
   int16x8_t t49 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-  uint16x8_t t5 =
-      vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+  uint16x8_t t5 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1))));
   uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t49), t5);
   vst1q_u16(&((uint16_t *)(dst))[0], out);
   int32x4_t t52_0 = vmulq_n_s32(vreinterpretq_s32_u32(pixels1_0), (int32_t)t18);
@@ -547,7 +547,7 @@ void daedalus_vp9_mc_8v_high__vector_rows4(const daedalus_buffer *buffers, const
 }
 
 /*
- * Class full, input hash 863c2fbde554ede7
+ * Class full, input hash 3768e731eaa2ffa3
  */
 static inline void one_item_vp9_mc_8v_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t my, int32_t rows,
@@ -622,8 +622,8 @@ static inline void one_item_vp9_mc_8v_high__vector_full(uint16_t *dst, ptrdiff_t
       int16x8_t value = vrshrnq_n_s32(t47_0, t47_1, 7);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t50 = vmaxq_s16(value, vreinterpretq_s16_u16(k0));
-      uint16x8_t t6 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t6 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t50), t6);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash a0bc2807ecfcdf52
+ * Class bilinear (3 <= filter <= 3), input hash d670f4035c6bf1e3
  */
 static inline void one_item_vp9_scaled_16_avg_high__vector_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -152,10 +152,10 @@ static inline void one_item_vp9_scaled_16_avg_high__vector_bilinear(uint16_t *ds
         taps_table[daedalus_clip64(vgetq_lane_u8(t27, 14), 0, 63)][4],
         taps_table[daedalus_clip64(vgetq_lane_u8(t27, 15), 0, 63)][4]};
     int16x8_t t30_1 = vld1q_s16(t30_lanes_2);
-    uint16x8_t t10_0 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-    uint16x8_t t10_1 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t10_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
+    uint16x8_t t10_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20_0, 0), 0, 30)],
@@ -292,9 +292,11 @@ static inline void one_item_vp9_scaled_16_avg_high__vector_bilinear(uint16_t *ds
       int16x8_t value_0_2 = vrshrnq_n_s32(t25_0, t25_1, 7);
       int16x8_t value_1_2 = vrshrnq_n_s32(t25_2, t25_3, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(value_0_2), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(value_1_2), t7_1);
       uint16x8_t t30_0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
@@ -345,7 +347,7 @@ void daedalus_vp9_scaled_16_avg_high__vector_bilinear(const daedalus_buffer *buf
 }
 
 /*
- * Class full, input hash 99ba7d6116cf8d84
+ * Class full, input hash ed79abb35eed233a
  */
 static inline void one_item_vp9_scaled_16_avg_high__vector_full(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
@@ -461,8 +463,8 @@ static inline void one_item_vp9_scaled_16_avg_high__vector_full(uint16_t *dst,
           taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
       int16x8_t t72 = vld1q_s16(t72_lanes);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 27)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 27)]};
@@ -727,9 +729,11 @@ static inline void one_item_vp9_scaled_16_avg_high__vector_full(uint16_t *dst,
       int16x8_t t63_0 = vmaxq_s16(value_0, vreinterpretq_s16_u16(k0_2));
       int16x8_t t63_1 = vmaxq_s16(value_1, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t63_0), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t63_1), t7_1);
       uint16x8_t t65_0_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);

@@ -118,7 +118,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash ca0285b47b37ce3d
+ * Class bilinear (3 <= filter <= 3), input hash b21091c44a382b52
  */
 static inline void one_item_vp9_scaled_16_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -157,10 +157,10 @@ static inline void one_item_vp9_scaled_16_high__neon_bilinear(uint16_t *dst, ptr
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_0, 0x202), vdupq_n_u16(0x100)))));
     int16x8_t t29_1 = vreinterpretq_s16_u8(vqtbl2q_u8(t29_table,
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place_1, 0x202), vdupq_n_u16(0x100)))));
-    uint16x8_t t9_0 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
-    uint16x8_t t9_1 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t9_0 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
+    uint16x8_t t9_1 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t20 = mx_2 >> 4;
       uint8x16x4_t near3_table =
@@ -232,9 +232,11 @@ static inline void one_item_vp9_scaled_16_high__neon_bilinear(uint16_t *dst, ptr
       uint16x8_t value_0_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_0, t25_1, 7);
       uint16x8_t value_1_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_2, t25_3, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_0_2, t7_0);
       uint16x8_t out_1 = vminq_u16(value_1_2, t7_1);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);
@@ -280,7 +282,7 @@ void daedalus_vp9_scaled_16_high__neon_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash e97e52b397462a9b
+ * Class full, input hash 38473757d9640042
  */
 static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -338,8 +340,8 @@ static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff
           vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
       int16x8_t t69 = vreinterpretq_s16_u8(vqtbl2q_u8(t69_table,
           vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         int32_t t25 = (mx_2 + ((x * 8) * dx_2)) >> 4;
         uint8x16x2_t near0_table =
@@ -491,9 +493,11 @@ static inline void one_item_vp9_scaled_16_high__neon_full(uint16_t *dst, ptrdiff
       uint16x8_t value_sat_0 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
       uint16x8_t value_sat_1 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_2, t60_3, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_sat_0, t7_0);
       uint16x8_t out_1 = vminq_u16(value_sat_1, t7_1);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out_0);

@@ -118,7 +118,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 6e27a2ca5a26a940
+ * Class bilinear (3 <= filter <= 3), input hash f1a6766825b5bf61
  */
 static inline void one_item_vp9_scaled_32_avg_high__neon_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -150,8 +150,8 @@ static inline void one_item_vp9_scaled_32_avg_high__neon_bilinear(uint16_t *dst,
       uint8x16x2_t t33_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
       int16x8_t t33 = vreinterpretq_s16_u8(vqtbl2q_u8(t33_table,
           vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-      uint16x8_t t9 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         int32_t t24 = (mx_2 + ((x * 8) * dx_2)) >> 4;
         uint8x16x2_t near3_table =
@@ -231,13 +231,17 @@ static inline void one_item_vp9_scaled_32_avg_high__neon_bilinear(uint16_t *dst,
       uint16x8_t value_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_4, t25_5, 7);
       uint16x8_t value_3 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_6, t25_7, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_0, t7_0);
       uint16x8_t out_1 = vminq_u16(value_1, t7_1);
       uint16x8_t out_2 = vminq_u16(value_2, t7_2);
@@ -293,7 +297,7 @@ void daedalus_vp9_scaled_32_avg_high__neon_bilinear(const daedalus_buffer *buffe
 }
 
 /*
- * Class full, input hash 633399686e314811
+ * Class full, input hash be57de2af4770b23
  */
 static inline void one_item_vp9_scaled_32_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -351,8 +355,8 @@ static inline void one_item_vp9_scaled_32_avg_high__neon_full(uint16_t *dst, ptr
           vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
       int16x8_t t69 = vreinterpretq_s16_u8(vqtbl2q_u8(t69_table,
           vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         int32_t t25 = (mx_2 + ((x * 8) * dx_2)) >> 4;
         uint8x16x2_t near0_table =
@@ -564,13 +568,17 @@ static inline void one_item_vp9_scaled_32_avg_high__neon_full(uint16_t *dst, ptr
       uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_4, t60_5, 7);
       uint16x8_t value_sat_3 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_6, t60_7, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(value_sat_0, t7_0);
       uint16x8_t out_1 = vminq_u16(value_sat_1, t7_1);
       uint16x8_t out_2 = vminq_u16(value_sat_2, t7_2);

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash f96e1df1322fbaa2
+ * Class bilinear (3 <= filter <= 3), input hash dc4f39f592e22e66
  */
 static inline void one_item_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -130,8 +130,8 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *ds
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][4],
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][4]};
       int16x8_t t33 = vld1q_s16(t33_lanes);
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 62)],
@@ -252,13 +252,17 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_bilinear(uint16_t *ds
       int16x8_t value_2 = vrshrnq_n_s32(t25_4, t25_5, 7);
       int16x8_t value_3 = vrshrnq_n_s32(t25_6, t25_7, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(value_0), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(value_1), t7_1);
       uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(value_2), t7_2);
@@ -317,7 +321,7 @@ void daedalus_vp9_scaled_32_avg_high__vector_bilinear(const daedalus_buffer *buf
 }
 
 /*
- * Class full, input hash bd4f0ad6f276a45c
+ * Class full, input hash b6f19a42d5cde35b
  */
 static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx,
@@ -433,8 +437,8 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
           taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
       int16x8_t t72 = vld1q_s16(t72_lanes);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 59)]};
@@ -809,13 +813,17 @@ static inline void one_item_vp9_scaled_32_avg_high__vector_full(uint16_t *dst,
       int16x8_t t63_2 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
       int16x8_t t63_3 = vmaxq_s16(value_3, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t63_0), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t63_1), t7_1);
       uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t63_2), t7_2);

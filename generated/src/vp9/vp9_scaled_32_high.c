@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash c3865bc83e85c58c
+ * Class bilinear (3 <= filter <= 3), input hash e112bdb6d3bee40c
  */
 static inline void one_item_vp9_scaled_32_high__c_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -110,7 +110,7 @@ static inline void one_item_vp9_scaled_32_high__c_bilinear(uint16_t *dst, ptrdif
         int32_t value = (((near3 * taps_table[daedalus_clip(t43, 0, 63)][3]) +
             (near4 * taps_table[daedalus_clip(t43, 0, 63)][4])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -130,7 +130,7 @@ static inline void one_item_vp9_scaled_32_high__c_bilinear(uint16_t *dst, ptrdif
         int32_t value = (((pixels3 * taps_table[daedalus_clip(t35, 0, 63)][3]) +
             (pixels4 * taps_table[daedalus_clip(t35, 0, 63)][4])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }
@@ -173,7 +173,7 @@ void daedalus_vp9_scaled_32_high__c_bilinear(const daedalus_buffer *buffers, con
 }
 
 /*
- * Class full, input hash 71907ee468acb3b8
+ * Class full, input hash e97626c48dbb1bca
  */
 static inline void one_item_vp9_scaled_32_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -221,7 +221,7 @@ static inline void one_item_vp9_scaled_32_high__c_full(uint16_t *dst, ptrdiff_t 
             (near6 * taps_table[daedalus_clip(t45, 0, 63)][6])) +
             (near7 * taps_table[daedalus_clip(t45, 0, 63)][7])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -253,7 +253,7 @@ static inline void one_item_vp9_scaled_32_high__c_full(uint16_t *dst, ptrdiff_t 
             (pixels6 * taps_table[daedalus_clip(t37, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t37, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)out;
       }
     }

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 5bc921d754f16ac5
+ * Class bilinear (3 <= filter <= 3), input hash e0b1f91cb5de6fe4
  */
 static inline void one_item_vp9_scaled_32_high__vector_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -130,8 +130,8 @@ static inline void one_item_vp9_scaled_32_high__vector_bilinear(uint16_t *dst,
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][4],
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][4]};
       int16x8_t t33 = vld1q_s16(t33_lanes);
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 62)],
@@ -252,13 +252,17 @@ static inline void one_item_vp9_scaled_32_high__vector_bilinear(uint16_t *dst,
       int16x8_t value_2 = vrshrnq_n_s32(t25_4, t25_5, 7);
       int16x8_t value_3 = vrshrnq_n_s32(t25_6, t25_7, 7);
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(value_0), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(value_1), t7_1);
       uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(value_2), t7_2);
@@ -308,7 +312,7 @@ void daedalus_vp9_scaled_32_high__vector_bilinear(const daedalus_buffer *buffers
 }
 
 /*
- * Class full, input hash 43481c924fc5399d
+ * Class full, input hash a27fa541f8973bd5
  */
 static inline void one_item_vp9_scaled_32_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -424,8 +428,8 @@ static inline void one_item_vp9_scaled_32_high__vector_full(uint16_t *dst, ptrdi
           taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
       int16x8_t t72 = vld1q_s16(t72_lanes);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 59)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 59)]};
@@ -800,13 +804,17 @@ static inline void one_item_vp9_scaled_32_high__vector_full(uint16_t *dst, ptrdi
       int16x8_t t63_2 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
       int16x8_t t63_3 = vmaxq_s16(value_3, vreinterpretq_s16_u16(k0_2));
       uint16x8_t t7_0 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_1 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_2 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t t7_3 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out_0 = vminq_u16(vreinterpretq_u16_s16(t63_0), t7_0);
       uint16x8_t out_1 = vminq_u16(vreinterpretq_u16_s16(t63_1), t7_1);
       uint16x8_t out_2 = vminq_u16(vreinterpretq_u16_s16(t63_2), t7_2);

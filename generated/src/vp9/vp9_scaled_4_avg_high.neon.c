@@ -117,7 +117,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash ebbe8236bb5aba53
+ * Class bilinear (3 <= filter <= 3), input hash 5ec9c01e0b03d6ee
  */
 static inline void one_item_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -147,8 +147,8 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst,
     uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
     int16x4_t t29 = vreinterpret_s16_u8(vqtbl2_u8(t29_table,
         vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
-    uint16x4_t t9 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t9 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t20 = mx_2 >> 4;
       uint8x16_t near3_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
@@ -185,8 +185,8 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_bilinear(uint16_t *dst,
       uint32x4_t t25 = vmlal_laneq_u16(t22, vreinterpret_u16_s16(pixels4),
           vreinterpretq_u16_s16(taps), 4);
       uint16x4_t value_2 = vrshrn_n_u32(t25, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_2, t7);
       uint16x4_t t30 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t32 = vrhadd_u16(t30, out);
@@ -233,7 +233,7 @@ void daedalus_vp9_scaled_4_avg_high__neon_bilinear(const daedalus_buffer *buffer
 }
 
 /*
- * Class full, input hash 2d0ca749e62547c1
+ * Class full, input hash 6ee3ba962ab2aa17
  */
 static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -289,8 +289,8 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrd
         vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
     int16x4_t t65 = vreinterpret_s16_u8(vqtbl2_u8(t65_table,
         vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t21 = mx_2 >> 4;
       uint8x16_t near0_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
@@ -375,8 +375,8 @@ static inline void one_item_vp9_scaled_4_avg_high__neon_full(uint16_t *dst, ptrd
       int16x4_t pixels7 = vld1_s16(&(&mid[0][0])[mid_offset_8]);
       int32x4_t t60_2 = vmlal_laneq_s16(t57_2, pixels7, taps, 7);
       uint16x4_t value_sat_2 = vqrshrun_n_s32(t60_2, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t7);
       uint16x4_t t65_2 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t67_2 = vrhadd_u16(t65_2, out);

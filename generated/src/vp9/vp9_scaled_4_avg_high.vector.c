@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 96349fd91ee9f3d0
+ * Class bilinear (3 <= filter <= 3), input hash 9d998f1588c90ff0
  */
 static inline void one_item_vp9_scaled_4_avg_high__vector_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -119,8 +119,8 @@ static inline void one_item_vp9_scaled_4_avg_high__vector_bilinear(uint16_t *dst
         taps_table[daedalus_clip64(vget_lane_u16(t27, 2), 0, 63)][4],
         taps_table[daedalus_clip64(vget_lane_u16(t27, 3), 0, 63)][4]};
     int16x4_t t30 = vld1_s16(t30_lanes);
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near3_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 0), 0, 6)],
@@ -169,8 +169,8 @@ static inline void one_item_vp9_scaled_4_avg_high__vector_bilinear(uint16_t *dst
       int32x4_t t25 = vmlaq_n_s32(t22_2, vreinterpretq_s32_u32(pixels4_2),
           (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
       int16x4_t value_2 = vrshrn_n_s32(t25, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(vreinterpret_u16_s16(value_2), t7);
       uint16x4_t t30_2 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t32_2 = vrhadd_u16(t30_2, out);
@@ -217,7 +217,7 @@ void daedalus_vp9_scaled_4_avg_high__vector_bilinear(const daedalus_buffer *buff
 }
 
 /*
- * Class full, input hash 521dda32fe4f1dea
+ * Class full, input hash b958252eeb0f59dd
  */
 static inline void one_item_vp9_scaled_4_avg_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -299,8 +299,8 @@ static inline void one_item_vp9_scaled_4_avg_high__vector_full(uint16_t *dst, pt
         taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][7],
         taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][7]};
     int16x4_t t69 = vld1_s16(t69_lanes);
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near0_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
@@ -450,8 +450,8 @@ static inline void one_item_vp9_scaled_4_avg_high__vector_full(uint16_t *dst, pt
           (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
       int32x4_t t60_sat = vmaxq_s32(t60, vdupq_n_s32(0));
       uint16x4_t value_sat_2 = vqrshrn_n_u32(vreinterpretq_u32_s32(t60_sat), 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t7);
       uint16x4_t t65_2 = vld1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x4_t t67_2 = vrhadd_u16(t65_2, out);

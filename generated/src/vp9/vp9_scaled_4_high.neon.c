@@ -117,7 +117,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 94d9b62ad42a07f1
+ * Class bilinear (3 <= filter <= 3), input hash 063fef8af2269c0d
  */
 static inline void one_item_vp9_scaled_4_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -147,8 +147,8 @@ static inline void one_item_vp9_scaled_4_high__neon_bilinear(uint16_t *dst, ptrd
     uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
     int16x4_t t29 = vreinterpret_s16_u8(vqtbl2_u8(t29_table,
         vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
-    uint16x4_t t9 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t9 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t20 = mx_2 >> 4;
       uint8x16_t near3_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
@@ -185,8 +185,8 @@ static inline void one_item_vp9_scaled_4_high__neon_bilinear(uint16_t *dst, ptrd
       uint32x4_t t25 = vmlal_laneq_u16(t22, vreinterpret_u16_s16(pixels4),
           vreinterpretq_u16_s16(taps), 4);
       uint16x4_t value_2 = vrshrn_n_u32(t25, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_2, t7);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);
@@ -230,7 +230,7 @@ void daedalus_vp9_scaled_4_high__neon_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash ab0957cbfdee4028
+ * Class full, input hash f05f88509c1b4076
  */
 static inline void one_item_vp9_scaled_4_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -286,8 +286,8 @@ static inline void one_item_vp9_scaled_4_high__neon_full(uint16_t *dst, ptrdiff_
         vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
     int16x4_t t65 = vreinterpret_s16_u8(vqtbl2_u8(t65_table,
         vreinterpret_u8_u16(vadd_u16(vmul_n_u16(place, 0x202), vdup_n_u16(0x100)))));
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t21 = mx_2 >> 4;
       uint8x16_t near0_table = daedalus_bytes(&((const uint16_t *)((const uint8_t *)src +
@@ -372,8 +372,8 @@ static inline void one_item_vp9_scaled_4_high__neon_full(uint16_t *dst, ptrdiff_
       int16x4_t pixels7 = vld1_s16(&(&mid[0][0])[mid_offset_8]);
       int32x4_t t60_2 = vmlal_laneq_s16(t57_2, pixels7, taps, 7);
       uint16x4_t value_sat_2 = vqrshrun_n_s32(t60_2, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t7);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

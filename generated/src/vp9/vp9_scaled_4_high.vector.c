@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 30cbef2eee6768bd
+ * Class bilinear (3 <= filter <= 3), input hash 06ab68df57632e00
  */
 static inline void one_item_vp9_scaled_4_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -119,8 +119,8 @@ static inline void one_item_vp9_scaled_4_high__vector_bilinear(uint16_t *dst, pt
         taps_table[daedalus_clip64(vget_lane_u16(t27, 2), 0, 63)][4],
         taps_table[daedalus_clip64(vget_lane_u16(t27, 3), 0, 63)][4]};
     int16x4_t t30 = vld1_s16(t30_lanes);
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near3_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_u16(t20, 0), 0, 6)],
@@ -169,8 +169,8 @@ static inline void one_item_vp9_scaled_4_high__vector_bilinear(uint16_t *dst, pt
       int32x4_t t25 = vmlaq_n_s32(t22_2, vreinterpretq_s32_u32(pixels4_2),
           (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
       int16x4_t value_2 = vrshrn_n_s32(t25, 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(vreinterpret_u16_s16(value_2), t7);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);
@@ -214,7 +214,7 @@ void daedalus_vp9_scaled_4_high__vector_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash af082fb3276e8f0f
+ * Class full, input hash a2cc4d9b93a24688
  */
 static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -296,8 +296,8 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
         taps_table[daedalus_clip64(vget_lane_u16(t45, 2), 0, 63)][7],
         taps_table[daedalus_clip64(vget_lane_u16(t45, 3), 0, 63)][7]};
     int16x4_t t69 = vld1_s16(t69_lanes);
-    uint16x4_t t10 =
-        vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x4_t t10 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near0_lanes[4] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vget_lane_s16(vreinterpret_s16_u16(t22),
@@ -447,8 +447,8 @@ static inline void one_item_vp9_scaled_4_high__vector_full(uint16_t *dst, ptrdif
           (int32_t)taps_table[daedalus_clip(t37_2, 0, 63)][7]);
       int32x4_t t60_sat = vmaxq_s32(t60, vdupq_n_s32(0));
       uint16x4_t value_sat_2 = vqrshrn_n_u32(vreinterpretq_u32_s32(t60_sat), 7);
-      uint16x4_t t7 =
-          vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x4_t t7 = vdup_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x4_t out = vmin_u16(value_sat_2, t7);
       vst1_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

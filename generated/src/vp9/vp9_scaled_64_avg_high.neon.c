@@ -118,7 +118,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 22ce6d131668b9b9
+ * Class bilinear (3 <= filter <= 3), input hash 58010125267d00e1
  */
 static inline void one_item_vp9_scaled_64_avg_high__neon_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -150,8 +150,8 @@ static inline void one_item_vp9_scaled_64_avg_high__neon_bilinear(uint16_t *dst,
       uint8x16x2_t t33_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
       int16x8_t t33 = vreinterpretq_s16_u8(vqtbl2q_u8(t33_table,
           vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-      uint16x8_t t9 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         int32_t t24 = (mx_2 + ((x * 8) * dx_2)) >> 4;
         uint8x16x2_t near3_table =
@@ -197,7 +197,8 @@ static inline void one_item_vp9_scaled_64_avg_high__neon_bilinear(uint16_t *dst,
             vreinterpretq_u16_s16(taps), 4);
         uint16x8_t value_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_0, t25_1, 7);
         uint16x8_t t7 =
-            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+            31)) - (uint32_t)1))));
         uint16x8_t out = vminq_u16(value_2, t7);
         uint16x8_t t30_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8*x]);
         uint16x8_t t32 = vrhaddq_u16(t30_2, out);
@@ -244,7 +245,7 @@ void daedalus_vp9_scaled_64_avg_high__neon_bilinear(const daedalus_buffer *buffe
 }
 
 /*
- * Class full, input hash d0a44d7cef724726
+ * Class full, input hash a13412da5dc60109
  */
 static inline void one_item_vp9_scaled_64_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -302,8 +303,8 @@ static inline void one_item_vp9_scaled_64_avg_high__neon_full(uint16_t *dst, ptr
           vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
       int16x8_t t69 = vreinterpretq_s16_u8(vqtbl2q_u8(t69_table,
           vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         int32_t t25 = (mx_2 + ((x * 8) * dx_2)) >> 4;
         uint8x16x2_t near0_table =
@@ -418,7 +419,8 @@ static inline void one_item_vp9_scaled_64_avg_high__neon_full(uint16_t *dst, ptr
         int32x4_t t60_1 = vmlal_high_laneq_s16(t57_1, pixels7, taps, 7);
         uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
         uint16x8_t t7 =
-            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+            31)) - (uint32_t)1))));
         uint16x8_t out = vminq_u16(value_sat_2, t7);
         uint16x8_t t65 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8*x]);
         uint16x8_t t67 = vrhaddq_u16(t65, out);

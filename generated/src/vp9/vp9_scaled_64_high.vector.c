@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 286faf3186d60bcb
+ * Class bilinear (3 <= filter <= 3), input hash 1e08e8b6e81170a0
  */
 static inline void one_item_vp9_scaled_64_high__vector_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -130,8 +130,8 @@ static inline void one_item_vp9_scaled_64_high__vector_bilinear(uint16_t *dst,
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 6), 0, 63)][4],
           taps_table[daedalus_clip64(vgetq_lane_u16(t30, 7), 0, 63)][4]};
       int16x8_t t33 = vld1q_s16(t33_lanes);
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t23, 0), 0, 126)],
@@ -206,7 +206,8 @@ static inline void one_item_vp9_scaled_64_high__vector_bilinear(uint16_t *dst,
             (int32_t)taps_table[daedalus_clip(t20, 0, 63)][4]);
         int16x8_t value_2 = vrshrnq_n_s32(t25_0, t25_1, 7);
         uint16x8_t t7 =
-            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+            31)) - (uint32_t)1))));
         uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(value_2), t7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8*x], out);
       }
@@ -250,7 +251,7 @@ void daedalus_vp9_scaled_64_high__vector_bilinear(const daedalus_buffer *buffers
 }
 
 /*
- * Class full, input hash f853c1ae78387f87
+ * Class full, input hash f38fcfb3f5fbe4bc
  */
 static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -366,8 +367,8 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
           taps_table[daedalus_clip64(vgetq_lane_u16(t48, 7), 0, 63)][7]};
       int16x8_t t72 = vld1q_s16(t72_lanes);
       uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-      uint16x8_t t10 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
         const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
             (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 0), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 1), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 2), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 3), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 4), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 5), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 6), -3, 123)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t25), 7), -3, 123)]};
@@ -570,7 +571,8 @@ static inline void one_item_vp9_scaled_64_high__vector_full(uint16_t *dst, ptrdi
         uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
         int16x8_t t63 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
         uint16x8_t t7 =
-            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+            vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+            31)) - (uint32_t)1))));
         uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t63), t7);
         vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[8*x], out);
       }

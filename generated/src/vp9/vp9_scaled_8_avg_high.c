@@ -80,7 +80,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash d80fe1d6ef7ed75e
+ * Class bilinear (3 <= filter <= 3), input hash 43a677444b072ac5
  */
 static inline void one_item_vp9_scaled_8_avg_high__c_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -110,7 +110,7 @@ static inline void one_item_vp9_scaled_8_avg_high__c_bilinear(uint16_t *dst, ptr
         int32_t value = (((near3 * taps_table[daedalus_clip(t43, 0, 63)][3]) +
             (near4 * taps_table[daedalus_clip(t43, 0, 63)][4])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -130,7 +130,7 @@ static inline void one_item_vp9_scaled_8_avg_high__c_bilinear(uint16_t *dst, ptr
         int32_t value = (((pixels3 * taps_table[daedalus_clip(t35, 0, 63)][3]) +
             (pixels4 * taps_table[daedalus_clip(t35, 0, 63)][4])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         int32_t t45 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t45 + out) + 1) >> 1);
       }
@@ -175,7 +175,7 @@ void daedalus_vp9_scaled_8_avg_high__c_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 95064914fdf6c85d
+ * Class full, input hash 6dcf33b873c5ab42
  */
 static inline void one_item_vp9_scaled_8_avg_high__c_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -223,7 +223,7 @@ static inline void one_item_vp9_scaled_8_avg_high__c_full(uint16_t *dst, ptrdiff
             (near6 * taps_table[daedalus_clip(t45, 0, 63)][6])) +
             (near7 * taps_table[daedalus_clip(t45, 0, 63)][7])) + 64) >> 7;
         mid[y][x] = (int16_t)daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
       }
     }
   }
@@ -255,7 +255,7 @@ static inline void one_item_vp9_scaled_8_avg_high__c_full(uint16_t *dst, ptrdiff
             (pixels6 * taps_table[daedalus_clip(t37, 0, 63)][6])) +
             (pixels7 * taps_table[daedalus_clip(t37, 0, 63)][7])) + 64) >> 7;
         int32_t out = daedalus_min(daedalus_max(value, 0),
-            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1));
+            (int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits & 31)) - (uint32_t)1));
         int32_t t65 = ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x];
         ((uint16_t *)((uint8_t *)dst + y * dst_stride))[x] = (uint16_t)(((t65 + out) + 1) >> 1);
       }

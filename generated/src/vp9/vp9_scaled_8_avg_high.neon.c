@@ -117,7 +117,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 235f375856af7dad
+ * Class bilinear (3 <= filter <= 3), input hash c4d45e71bbc70541
  */
 static inline void one_item_vp9_scaled_8_avg_high__neon_bilinear(uint16_t *dst,
     ptrdiff_t dst_stride, const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my,
@@ -147,8 +147,8 @@ static inline void one_item_vp9_scaled_8_avg_high__neon_bilinear(uint16_t *dst,
     uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
     int16x8_t t29 = vreinterpretq_s16_u8(vqtbl2q_u8(t29_table,
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-    uint16x8_t t9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t20 = mx_2 >> 4;
       uint8x16x2_t near3_table =
@@ -193,8 +193,8 @@ static inline void one_item_vp9_scaled_8_avg_high__neon_bilinear(uint16_t *dst,
       uint32x4_t t25_1 = vmlal_high_laneq_u16(t22_1, vreinterpretq_u16_s16(pixels4),
           vreinterpretq_u16_s16(taps), 4);
       uint16x8_t value_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_0, t25_1, 7);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_2, t7);
       uint16x8_t t30 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t32 = vrhaddq_u16(t30, out);
@@ -241,7 +241,7 @@ void daedalus_vp9_scaled_8_avg_high__neon_bilinear(const daedalus_buffer *buffer
 }
 
 /*
- * Class full, input hash 0360cd835e0a3857
+ * Class full, input hash db90b2e72247d93e
  */
 static inline void one_item_vp9_scaled_8_avg_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -297,8 +297,8 @@ static inline void one_item_vp9_scaled_8_avg_high__neon_full(uint16_t *dst, ptrd
         vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
     int16x8_t t65 = vreinterpretq_s16_u8(vqtbl2q_u8(t65_table,
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-    uint16x8_t t10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t21 = mx_2 >> 4;
       uint8x16x2_t near0_table =
@@ -418,8 +418,8 @@ static inline void one_item_vp9_scaled_8_avg_high__neon_full(uint16_t *dst, ptrd
       int32x4_t t60_0 = vmlal_laneq_s16(t57_0_2, vget_low_s16(pixels7), taps, 7);
       int32x4_t t60_1 = vmlal_high_laneq_s16(t57_1_2, pixels7, taps, 7);
       uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat_2, t7);
       uint16x8_t t65_2 = vld1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0]);
       uint16x8_t t67 = vrhaddq_u16(t65_2, out);

@@ -117,7 +117,7 @@ static const int16_t taps_by_column_table[32][16] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 2c084fcf5278b66e
+ * Class bilinear (3 <= filter <= 3), input hash bc71312d6690d5fb
  */
 static inline void one_item_vp9_scaled_8_high__neon_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -147,8 +147,8 @@ static inline void one_item_vp9_scaled_8_high__neon_bilinear(uint16_t *dst, ptrd
     uint8x16x2_t t29_table = vld1q_u8_x2((const uint8_t *)taps_by_column_table[19]);
     int16x8_t t29 = vreinterpretq_s16_u8(vqtbl2q_u8(t29_table,
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-    uint16x8_t t9 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t9 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t20 = mx_2 >> 4;
       uint8x16x2_t near3_table =
@@ -193,8 +193,8 @@ static inline void one_item_vp9_scaled_8_high__neon_bilinear(uint16_t *dst, ptrd
       uint32x4_t t25_1 = vmlal_high_laneq_u16(t22_1, vreinterpretq_u16_s16(pixels4),
           vreinterpretq_u16_s16(taps), 4);
       uint16x8_t value_2 = DAEDALUS_NARROW_N(rshrn, u32, u16, t25_0, t25_1, 7);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_2, t7);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);
@@ -238,7 +238,7 @@ void daedalus_vp9_scaled_8_high__neon_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 19ca7576ab0e8285
+ * Class full, input hash 646882153e98c7d7
  */
 static inline void one_item_vp9_scaled_8_high__neon_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -294,8 +294,8 @@ static inline void one_item_vp9_scaled_8_high__neon_full(uint16_t *dst, ptrdiff_
         vld1q_u8_x2((const uint8_t *)taps_by_column_table[daedalus_clip64((filter + 28), 0, 31)]);
     int16x8_t t65 = vreinterpretq_s16_u8(vqtbl2q_u8(t65_table,
         vreinterpretq_u8_u16(vaddq_u16(vmulq_n_u16(place, 0x202), vdupq_n_u16(0x100)))));
-    uint16x8_t t10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       int32_t t21 = mx_2 >> 4;
       uint8x16x2_t near0_table =
@@ -415,8 +415,8 @@ static inline void one_item_vp9_scaled_8_high__neon_full(uint16_t *dst, ptrdiff_
       int32x4_t t60_0 = vmlal_laneq_s16(t57_0_2, vget_low_s16(pixels7), taps, 7);
       int32x4_t t60_1 = vmlal_high_laneq_s16(t57_1_2, pixels7, taps, 7);
       uint16x8_t value_sat_2 = DAEDALUS_NARROW_N(qrshrun, s32, u16, t60_0, t60_1, 7);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(value_sat_2, t7);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

@@ -81,7 +81,7 @@ static const int16_t taps_table[64][8] = {
 };
 
 /*
- * Class bilinear (3 <= filter <= 3), input hash 014920e50544ab32
+ * Class bilinear (3 <= filter <= 3), input hash e4bc8d219032638e
  */
 static inline void one_item_vp9_scaled_8_high__vector_bilinear(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t mx, int32_t my, int32_t dx, int32_t dy,
@@ -129,8 +129,8 @@ static inline void one_item_vp9_scaled_8_high__vector_bilinear(uint16_t *dst, pt
     int16x8_t t30 = vld1q_s16(t30_lanes);
     uint32x4_t t28_0 = vmovl_u16(vget_low_u16(vreinterpretq_u16_s16(t28)));
     uint32x4_t t28_1 = vmovl_high_u16(vreinterpretq_u16_s16(t28));
-    uint16x8_t t10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near3_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_u16(t20, 0), 0, 14)],
@@ -204,8 +204,8 @@ static inline void one_item_vp9_scaled_8_high__vector_bilinear(uint16_t *dst, pt
       int32x4_t t25_1 = vmlaq_n_s32(t22_1, vreinterpretq_s32_u32(pixels4_1),
           (int32_t)taps_table[daedalus_clip(t20_2, 0, 63)][4]);
       int16x8_t value_2 = vrshrnq_n_s32(t25_0, t25_1, 7);
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(value_2), t7);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);
@@ -249,7 +249,7 @@ void daedalus_vp9_scaled_8_high__vector_bilinear(const daedalus_buffer *buffers,
 }
 
 /*
- * Class full, input hash 0db2cf6212c92f04
+ * Class full, input hash 14ac915b3664c96b
  */
 static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdiff_t dst_stride,
     const uint16_t *src, ptrdiff_t src_stride, int32_t filter, int32_t mx, int32_t my, int32_t dx,
@@ -362,8 +362,8 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
         taps_table[daedalus_clip64(vgetq_lane_u16(t45, 7), 0, 63)][7]};
     int16x8_t t69 = vld1q_s16(t69_lanes);
     uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-    uint16x8_t t10 =
-        vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+    uint16x8_t t10 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+        31)) - (uint32_t)1))));
     for (int y = 0; y < daedalus_min(((((rows_2 - 1) * dy_2) + my_2) >> 4) + 8, 22); y++) {
       const uint16_t near0_lanes[8] = {((const uint16_t *)((const uint8_t *)src +
           (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 0), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 1), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 2), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 3), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 4), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 5), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 6), -3, 11)], ((const uint16_t *)((const uint8_t *)src + (y - 3) * src_stride))[(int32_t)daedalus_clip64(vgetq_lane_s16(vreinterpretq_s16_u16(t22), 7), -3, 11)]};
@@ -570,8 +570,8 @@ static inline void one_item_vp9_scaled_8_high__vector_full(uint16_t *dst, ptrdif
       int16x8_t value_2 = vrshrnq_n_s32(t60_0, t60_1, 7);
       uint16x8_t k0_2 = vdupq_n_u16((uint16_t)(0));
       int16x8_t t63 = vmaxq_s16(value_2, vreinterpretq_s16_u16(k0_2));
-      uint16x8_t t7 =
-          vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << daedalus_shift_amount(bits)) - (uint32_t)1))));
+      uint16x8_t t7 = vdupq_n_u16((uint16_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+          31)) - (uint32_t)1))));
       uint16x8_t out = vminq_u16(vreinterpretq_u16_s16(t63), t7);
       vst1q_u16(&((uint16_t *)((uint8_t *)dst + y * dst_stride))[0], out);
       DAEDALUS_READ_LATER(mid);

@@ -170,10 +170,10 @@ class Scalars:
             case Op.RSHR:
                 return self._round_shift(n, a[0], w)
             case Op.SHRV:
-                return f"{a[0]} >> daedalus_shift_amount({self._text[n.args[1]]})", False
+                return f"{a[0]} >> {self._amount(n.args[1])}", False
             case Op.SHLV:
                 bits = 64 if self.c_type(n) == "int64_t" else 32
-                by = f"daedalus_shift_amount({self._text[n.args[1]]})"
+                by = self._amount(n.args[1])
                 return f"(int{bits}_t)((uint{bits}_t){a[0]} << {by})", True
             case Op.BITAND | Op.BITOR | Op.BITXOR:
                 text = f"{a[0]} {_BITWISE[n.op]} {a[1]}"
@@ -202,6 +202,11 @@ class Scalars:
             case Op.NOT:
                 return f"!{a[0]}", False
         raise AssertionError(n.op)
+
+    def _amount(self, n: Node) -> str:
+        """What a shift is by. Processors take it modulo the width, so the limit costs nothing."""
+        text = self.operand(n)
+        return text if self.hostile.of(n).within(0, 31) else f"({text} & 31)"
 
     def _parameter(self, n: Node) -> str:
         """A parameter; one that decides where memory is touched is kept within its range."""

@@ -315,13 +315,14 @@ class _Stage:
         self.open = condition, len(self.out.lines) + 1
         if rest:
             self.out.lines.append("} else {")
-            for group in self.memory.adjacent(rest):
-                self._store(group)
+            self._store(rest)
         self.out.lines.append("}")
 
     def _store_all(self, numbers: tuple[int, ...]) -> None:
-        values = [self.groups[self.selection.roots[n]] for n in numbers]
-        self.memory.store(self.out, [self.stage.stores[n] for n in numbers], values)
+        groups = [numbers] if self.memory.in_turn(numbers) else self.memory.adjacent(numbers)
+        for group in groups:
+            values = [self.groups[self.selection.roots[n]] for n in group]
+            self.memory.store(self.out, [self.stage.stores[n] for n in group], values)
 
     def _value(self, need: Need, choice: Choice) -> Group:
         node, demand = need

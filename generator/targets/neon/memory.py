@@ -7,6 +7,8 @@ its reader wants exactly what the writer has, as it is or transposed; else in a 
 Elements of several stores that alternate in memory are stored by one interleaving instruction.
 """
 
+from collections.abc import Collection
+
 from daedalus.dsl.ir import Buffer, Kernel, Node, Op, Store
 from daedalus.dsl.ranges import Ranges
 from daedalus.dsl.verify import flat_index
@@ -82,16 +84,20 @@ class Memory:
 
     # ------------------------------------------------------------------ stores
 
-    def store_groups(self) -> list[tuple[int, ...]]:
-        """The stage's stores, those that are written together in one tuple."""
+    def store_groups(self, spared: Collection[int] = ()) -> list[tuple[int, ...]]:
+        """The stage's stores, those that are written together in one tuple. Of a tile where some
+        may be spared, these are all: which are written together depends on it."""
         together = self._alternating()
         stores = self.scope.lanes.stage.stores
         self._in_turn = {stores[group[0]] for group in together}
         taken = {n for group in together for n in group}
+        whole = {n: tiles.of_one_tile(self.scope, n) for n in spared if n not in taken}
+        groups = dict.fromkeys(whole.values())
+        taken |= {n for group in groups for n in group}
         rest = [
             tuple(n for n in group if n not in taken) for group in tiles.store_groups(self.scope)
         ]
-        return together + [group for group in rest if group]
+        return [*together, *groups, *(group for group in rest if group)]
 
     def in_turn(self, group: tuple[int, ...]) -> bool:
         """Whether a group is of those whose elements alternate."""

@@ -48,7 +48,8 @@ def order(
         for i in selection.chosen[need].inputs:
             users[i].append(need)
     stage = selection.stage
-    groups = memory.store_groups()
+    spared = frozenset[int]() if branch is None else {n for b in branch.all() for n in b.spared}
+    groups = memory.store_groups(spared)
     stored_at = {n: g for g in groups for n in g}
     store_key = {g: max(selection.roots[n][0].seq for n in g) + 0.5 for g in groups}
     for need in reversed(needs):  # users before what they use

@@ -170,8 +170,25 @@ def _one_of(at: list[int], wanted: int, cols: int, end: int) -> tuple[int, int] 
 def store_groups(scope: Scope, among: Collection[int] | None = None) -> list[tuple[int, ...]]:
     """The numbers of the stage's stores, or of some, those that one tile writes together in one
     tuple."""
+    tiles, groups = _by_tile(scope, among)
+    for (name, _), members in tiles.items():
+        groups += _runs(scope, scope.ranges.dtype(name).bits, members)
+    return groups
+
+
+def of_one_tile(scope: Scope, number: int) -> tuple[int, ...]:
+    """All stores that go into the tile of one, that one too; it alone, if it goes into none."""
+    tiles, _ = _by_tile(scope, None)
+    found = (m for m in tiles.values() if number in m.values())
+    return tuple(sorted(next(found, {0: number}).values()))
+
+
+def _by_tile(
+    scope: Scope, among: Collection[int] | None
+) -> tuple[dict[tuple[str, tuple[object, ...]], dict[int, int]], list[tuple[int, ...]]]:
+    """The stores of each tile, by their columns; and the others, each alone."""
     tiles: dict[tuple[str, tuple[object, ...]], dict[int, int]] = {}
-    groups: list[tuple[int, ...]] = []
+    others: list[tuple[int, ...]] = []
     for n, s in enumerate(scope.lanes.stage.stores):
         if among is not None and n not in among:
             continue
@@ -179,10 +196,8 @@ def store_groups(scope: Scope, among: Collection[int] | None = None) -> list[tup
         if rows is not None and n not in scope.alone:
             tiles.setdefault((s.buffer, rows.line), {})[rows.at] = n
         else:
-            groups.append((n,))
-    for (name, _), members in tiles.items():
-        groups += _runs(scope, scope.ranges.dtype(name).bits, members)
-    return groups
+            others.append((n,))
+    return tiles, others
 
 
 def _runs(scope: Scope, width: int, at: dict[int, int]) -> list[tuple[int, ...]]:
