@@ -82,8 +82,9 @@ def _split(kernel: Kernel, most: int) -> tuple[int, Kernel] | None:
 
 
 def _lowest_row(store: Store, temp: str) -> int:
-    """The last row of the temp that a store's value is made of."""
-    loads = [n for n in walk((store.value,)) if n.op is Op.LOAD and n.attr[0] == temp]
+    """The last row of the temp that a store's value is made of, or whether it is stored."""
+    roots = (store.value, *(() if store.mask is None else (store.mask,)))
+    loads = [n for n in walk(roots) if n.op is Op.LOAD and n.attr[0] == temp]
     return max((n.index[0].const for n in loads), default=0)
 
 
