@@ -40,7 +40,7 @@ static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
 static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 /*
- * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 552a1fec73f1fba8
+ * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 3befab721ad8f257
  */
 static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir) {
@@ -131,8 +131,8 @@ static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst
   uint8x16_t k8 = vdupq_n_u8((uint8_t)(8));
   uint16x8_t t70_0 = vaddw_u8(vreinterpretq_u16_s16(t68_0), vget_low_u8(k8));
   uint16x8_t t70_1 = vaddw_high_u8(vreinterpretq_u16_s16(t68_1), k8);
-  uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
   int8x16_t t68_sat = vqmovn_high_s16(vqmovn_s16(t68_0), t68_1);
+  uint8x16_t k0 = vdupq_n_u8((uint8_t)(0));
   uint8x16_t t71 = vcgtq_s8(vreinterpretq_s8_u8(k0), t68_sat);
   uint8x16_t k1 = vdupq_n_u8((uint8_t)(1));
   uint8x16_t t72 = vandq_u8(t71, k1);
@@ -140,9 +140,8 @@ static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst
   uint16x8_t t73_1 = vsubw_high_u8(t70_1, t72);
   uint8x16_t rounded = vshrn_high_n_u16(vshrn_n_u16(t73_0, 4), t73_1, 4);
   uint8x16_t t75_sat = vsqaddq_u8(px, vreinterpretq_s8_u8(rounded));
-  uint8x16_t t76_sat = vmaxq_u8(t75_sat, k0);
-  vst1_u8(&dst[0], vget_low_u8(t76_sat));
-  vst1_u8(&dst_row1[0], vget_high_u8(t76_sat));
+  vst1_u8(&dst[0], vget_low_u8(t75_sat));
+  vst1_u8(&dst_row1[0], vget_high_u8(t75_sat));
   uint8x16_t px_2 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
   uint8x16_t t81 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
@@ -201,9 +200,8 @@ static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst
   uint16x8_t t127_1 = vsubw_high_u8(t124_1, t126);
   uint8x16_t rounded_2 = vshrn_high_n_u16(vshrn_n_u16(t127_0, 4), t127_1, 4);
   uint8x16_t t129_sat = vsqaddq_u8(px_2, vreinterpretq_s8_u8(rounded_2));
-  uint8x16_t t130_sat = vmaxq_u8(t129_sat, k0);
-  vst1_u8(&dst_row2[0], vget_low_u8(t130_sat));
-  vst1_u8(&dst_row3[0], vget_high_u8(t130_sat));
+  vst1_u8(&dst_row2[0], vget_low_u8(t129_sat));
+  vst1_u8(&dst_row3[0], vget_high_u8(t129_sat));
   uint8x16_t px_3 = vcombine_u8(vld1_u8(&src_row4[0]), vld1_u8(&src_row5[0]));
   uint8x16_t t134 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
@@ -262,9 +260,8 @@ static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst
   uint16x8_t t180_1 = vsubw_high_u8(t177_1, t179);
   uint8x16_t rounded_3 = vshrn_high_n_u16(vshrn_n_u16(t180_0, 4), t180_1, 4);
   uint8x16_t t182_sat = vsqaddq_u8(px_3, vreinterpretq_s8_u8(rounded_3));
-  uint8x16_t t183_sat = vmaxq_u8(t182_sat, k0);
-  vst1_u8(&dst_row4[0], vget_low_u8(t183_sat));
-  vst1_u8(&dst_row5[0], vget_high_u8(t183_sat));
+  vst1_u8(&dst_row4[0], vget_low_u8(t182_sat));
+  vst1_u8(&dst_row5[0], vget_high_u8(t182_sat));
   uint8x16_t px_4 = vcombine_u8(vld1_u8(&src_row6[0]), vld1_u8(&src_row7[0]));
   uint8x16_t t187 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
@@ -323,9 +320,8 @@ static inline void one_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst
   uint16x8_t t233_1 = vsubw_high_u8(t230_1, t232);
   uint8x16_t rounded_4 = vshrn_high_n_u16(vshrn_n_u16(t233_0, 4), t233_1, 4);
   uint8x16_t t235_sat = vsqaddq_u8(px_4, vreinterpretq_s8_u8(rounded_4));
-  uint8x16_t t236_sat = vmaxq_u8(t235_sat, k0);
-  vst1_u8(&dst_row6[0], vget_low_u8(t236_sat));
-  vst1_u8(&dst_row7[0], vget_high_u8(t236_sat));
+  vst1_u8(&dst_row6[0], vget_low_u8(t235_sat));
+  vst1_u8(&dst_row7[0], vget_high_u8(t235_sat));
 }
 
 void daedalus_item_av1_cdef8__neon_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
@@ -360,7 +356,7 @@ void daedalus_av1_cdef8__neon_inpri_r2(const daedalus_buffer *buffers, const voi
 }
 
 /*
- * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash fc25a52bd6954c3b
+ * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash 5243c06b3d2a6ca5
  */
 static inline void one_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir) {
@@ -503,9 +499,8 @@ static inline void one_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst
   uint8x16_t t119 = vsubq_u8(t116, t118);
   int8x16_t rounded = vshrq_n_s8(vreinterpretq_s8_u8(t119), 4);
   uint8x16_t t121_sat = vsqaddq_u8(px, rounded);
-  uint8x16_t t122_sat = vmaxq_u8(t121_sat, k0);
-  vst1_u8(&dst[0], vget_low_u8(t122_sat));
-  vst1_u8(&dst_row1[0], vget_high_u8(t122_sat));
+  vst1_u8(&dst[0], vget_low_u8(t121_sat));
+  vst1_u8(&dst_row1[0], vget_high_u8(t121_sat));
   uint8x16_t px_2 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
   uint8x16_t t127 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
@@ -596,9 +591,8 @@ static inline void one_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst
   uint8x16_t t213 = vsubq_u8(t210, t212);
   int8x16_t rounded_2 = vshrq_n_s8(vreinterpretq_s8_u8(t213), 4);
   uint8x16_t t215_sat = vsqaddq_u8(px_2, rounded_2);
-  uint8x16_t t216_sat = vmaxq_u8(t215_sat, k0);
-  vst1_u8(&dst_row2[0], vget_low_u8(t216_sat));
-  vst1_u8(&dst_row3[0], vget_high_u8(t216_sat));
+  vst1_u8(&dst_row2[0], vget_low_u8(t215_sat));
+  vst1_u8(&dst_row3[0], vget_high_u8(t215_sat));
   uint8x16_t px_3 = vcombine_u8(vld1_u8(&src_row4[0]), vld1_u8(&src_row5[0]));
   uint8x16_t t220 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
@@ -689,9 +683,8 @@ static inline void one_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst
   uint8x16_t t306 = vsubq_u8(t303, t305);
   int8x16_t rounded_3 = vshrq_n_s8(vreinterpretq_s8_u8(t306), 4);
   uint8x16_t t308_sat = vsqaddq_u8(px_3, rounded_3);
-  uint8x16_t t309_sat = vmaxq_u8(t308_sat, k0);
-  vst1_u8(&dst_row4[0], vget_low_u8(t309_sat));
-  vst1_u8(&dst_row5[0], vget_high_u8(t309_sat));
+  vst1_u8(&dst_row4[0], vget_low_u8(t308_sat));
+  vst1_u8(&dst_row5[0], vget_high_u8(t308_sat));
   uint8x16_t px_4 = vcombine_u8(vld1_u8(&src_row6[0]), vld1_u8(&src_row7[0]));
   uint8x16_t t313 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
@@ -782,9 +775,8 @@ static inline void one_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst
   uint8x16_t t399 = vsubq_u8(t396, t398);
   int8x16_t rounded_4 = vshrq_n_s8(vreinterpretq_s8_u8(t399), 4);
   uint8x16_t t401_sat = vsqaddq_u8(px_4, rounded_4);
-  uint8x16_t t402_sat = vmaxq_u8(t401_sat, k0);
-  vst1_u8(&dst_row6[0], vget_low_u8(t402_sat));
-  vst1_u8(&dst_row7[0], vget_high_u8(t402_sat));
+  vst1_u8(&dst_row6[0], vget_low_u8(t401_sat));
+  vst1_u8(&dst_row7[0], vget_high_u8(t401_sat));
 }
 
 void daedalus_item_av1_cdef8__neon_insec_r2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
@@ -1649,7 +1641,7 @@ void daedalus_av1_cdef8__neon_inside_r2(const daedalus_buffer *buffers, const vo
 }
 
 /*
- * Class pri (0 <= sec <= 0), input hash cc8a0be7cd5d812b
+ * Class pri (0 <= sec <= 0), input hash dcf9175efe6af09a
  */
 static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir,
@@ -2014,9 +2006,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t72 = vandq_u16(t71, k1);
   uint16x8_t t73 = vsubq_u16(t70, t72);
   int16x8_t rounded = vshrq_n_s16(vreinterpretq_s16_u16(t73), 4);
-  uint16x8_t t75_sat = vsqaddq_u16(vreinterpretq_u16_s16(px), rounded);
-  uint8x8_t t76_sat = vqmovun_s16(vreinterpretq_s16_u16(t75_sat));
-  vst1_u8(&dst[0], t76_sat);
+  int16x8_t t75 = vaddq_s16(px, rounded);
+  uint8x8_t t75_sat = vqmovun_s16(t75);
+  vst1_u8(&dst[0], t75_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   int16x8_t t81 = vld1q_s16(&(&tile[3][2])[tile_offset]);
@@ -2060,9 +2052,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t126 = vandq_u16(t125, k1);
   uint16x8_t t127 = vsubq_u16(t124, t126);
   int16x8_t rounded_2 = vshrq_n_s16(vreinterpretq_s16_u16(t127), 4);
-  uint16x8_t t129_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_2), rounded_2);
-  uint8x8_t t130_sat = vqmovun_s16(vreinterpretq_s16_u16(t129_sat));
-  vst1_u8(&dst_row1[0], t130_sat);
+  int16x8_t t129 = vaddq_s16(px_2, rounded_2);
+  uint8x8_t t129_sat = vqmovun_s16(t129);
+  vst1_u8(&dst_row1[0], t129_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   int16x8_t t134 = vld1q_s16(&(&tile[4][2])[tile_offset]);
@@ -2106,9 +2098,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t179 = vandq_u16(t178, k1);
   uint16x8_t t180 = vsubq_u16(t177, t179);
   int16x8_t rounded_3 = vshrq_n_s16(vreinterpretq_s16_u16(t180), 4);
-  uint16x8_t t182_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_3), rounded_3);
-  uint8x8_t t183_sat = vqmovun_s16(vreinterpretq_s16_u16(t182_sat));
-  vst1_u8(&dst_row2[0], t183_sat);
+  int16x8_t t182 = vaddq_s16(px_3, rounded_3);
+  uint8x8_t t182_sat = vqmovun_s16(t182);
+  vst1_u8(&dst_row2[0], t182_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   int16x8_t t187 = vld1q_s16(&(&tile[5][2])[tile_offset]);
@@ -2152,9 +2144,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t232 = vandq_u16(t231, k1);
   uint16x8_t t233 = vsubq_u16(t230, t232);
   int16x8_t rounded_4 = vshrq_n_s16(vreinterpretq_s16_u16(t233), 4);
-  uint16x8_t t235_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_4), rounded_4);
-  uint8x8_t t236_sat = vqmovun_s16(vreinterpretq_s16_u16(t235_sat));
-  vst1_u8(&dst_row3[0], t236_sat);
+  int16x8_t t235 = vaddq_s16(px_4, rounded_4);
+  uint8x8_t t235_sat = vqmovun_s16(t235);
+  vst1_u8(&dst_row3[0], t235_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   int16x8_t t240 = vld1q_s16(&(&tile[6][2])[tile_offset]);
@@ -2198,9 +2190,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t285 = vandq_u16(t284, k1);
   uint16x8_t t286 = vsubq_u16(t283, t285);
   int16x8_t rounded_5 = vshrq_n_s16(vreinterpretq_s16_u16(t286), 4);
-  uint16x8_t t288_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_5), rounded_5);
-  uint8x8_t t289_sat = vqmovun_s16(vreinterpretq_s16_u16(t288_sat));
-  vst1_u8(&dst_row4[0], t289_sat);
+  int16x8_t t288 = vaddq_s16(px_5, rounded_5);
+  uint8x8_t t288_sat = vqmovun_s16(t288);
+  vst1_u8(&dst_row4[0], t288_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   int16x8_t t293 = vld1q_s16(&(&tile[7][2])[tile_offset]);
@@ -2244,9 +2236,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t338 = vandq_u16(t337, k1);
   uint16x8_t t339 = vsubq_u16(t336, t338);
   int16x8_t rounded_6 = vshrq_n_s16(vreinterpretq_s16_u16(t339), 4);
-  uint16x8_t t341_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_6), rounded_6);
-  uint8x8_t t342_sat = vqmovun_s16(vreinterpretq_s16_u16(t341_sat));
-  vst1_u8(&dst_row5[0], t342_sat);
+  int16x8_t t341 = vaddq_s16(px_6, rounded_6);
+  uint8x8_t t341_sat = vqmovun_s16(t341);
+  vst1_u8(&dst_row5[0], t341_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   int16x8_t t346 = vld1q_s16(&(&tile[8][2])[tile_offset]);
@@ -2290,9 +2282,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t391 = vandq_u16(t390, k1);
   uint16x8_t t392 = vsubq_u16(t389, t391);
   int16x8_t rounded_7 = vshrq_n_s16(vreinterpretq_s16_u16(t392), 4);
-  uint16x8_t t394_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_7), rounded_7);
-  uint8x8_t t395_sat = vqmovun_s16(vreinterpretq_s16_u16(t394_sat));
-  vst1_u8(&dst_row6[0], t395_sat);
+  int16x8_t t394 = vaddq_s16(px_7, rounded_7);
+  uint8x8_t t394_sat = vqmovun_s16(t394);
+  vst1_u8(&dst_row6[0], t394_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   int16x8_t t399 = vld1q_s16(&(&tile[9][2])[tile_offset]);
@@ -2336,9 +2328,9 @@ static inline void one_item_av1_cdef8__neon_pri(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t444 = vandq_u16(t443, k1);
   uint16x8_t t445 = vsubq_u16(t442, t444);
   int16x8_t rounded_8 = vshrq_n_s16(vreinterpretq_s16_u16(t445), 4);
-  uint16x8_t t447_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_8), rounded_8);
-  uint8x8_t t448_sat = vqmovun_s16(vreinterpretq_s16_u16(t447_sat));
-  vst1_u8(&dst_row7[0], t448_sat);
+  int16x8_t t447 = vaddq_s16(px_8, rounded_8);
+  uint8x8_t t447_sat = vqmovun_s16(t447);
+  vst1_u8(&dst_row7[0], t447_sat);
   DAEDALUS_READ_LATER(tile);
 }
 
@@ -2374,7 +2366,7 @@ void daedalus_av1_cdef8__neon_pri(const daedalus_buffer *buffers, const void *al
 }
 
 /*
- * Class sec (0 <= pri <= 0), input hash 75418cb2a9fb0a16
+ * Class sec (0 <= pri <= 0), input hash 65f7bc056c49332b
  */
 static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir,
@@ -2790,9 +2782,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t118 = vandq_u16(t117, k1);
   uint16x8_t t119 = vsubq_u16(t116, t118);
   int16x8_t rounded = vshrq_n_s16(vreinterpretq_s16_u16(t119), 4);
-  uint16x8_t t121_sat = vsqaddq_u16(vreinterpretq_u16_s16(px), rounded);
-  uint8x8_t t122_sat = vqmovun_s16(vreinterpretq_s16_u16(t121_sat));
-  vst1_u8(&dst[0], t122_sat);
+  int16x8_t t121 = vaddq_s16(px, rounded);
+  uint8x8_t t121_sat = vqmovun_s16(t121);
+  vst1_u8(&dst[0], t121_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   int16x8_t t127 = vld1q_s16(&(&tile[3][2])[tile_offset]);
@@ -2874,9 +2866,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t212 = vandq_u16(t211, k1);
   uint16x8_t t213 = vsubq_u16(t210, t212);
   int16x8_t rounded_2 = vshrq_n_s16(vreinterpretq_s16_u16(t213), 4);
-  uint16x8_t t215_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_2), rounded_2);
-  uint8x8_t t216_sat = vqmovun_s16(vreinterpretq_s16_u16(t215_sat));
-  vst1_u8(&dst_row1[0], t216_sat);
+  int16x8_t t215 = vaddq_s16(px_2, rounded_2);
+  uint8x8_t t215_sat = vqmovun_s16(t215);
+  vst1_u8(&dst_row1[0], t215_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   int16x8_t t220 = vld1q_s16(&(&tile[4][2])[tile_offset]);
@@ -2958,9 +2950,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t305 = vandq_u16(t304, k1);
   uint16x8_t t306 = vsubq_u16(t303, t305);
   int16x8_t rounded_3 = vshrq_n_s16(vreinterpretq_s16_u16(t306), 4);
-  uint16x8_t t308_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_3), rounded_3);
-  uint8x8_t t309_sat = vqmovun_s16(vreinterpretq_s16_u16(t308_sat));
-  vst1_u8(&dst_row2[0], t309_sat);
+  int16x8_t t308 = vaddq_s16(px_3, rounded_3);
+  uint8x8_t t308_sat = vqmovun_s16(t308);
+  vst1_u8(&dst_row2[0], t308_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   int16x8_t t313 = vld1q_s16(&(&tile[5][2])[tile_offset]);
@@ -3042,9 +3034,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t398 = vandq_u16(t397, k1);
   uint16x8_t t399 = vsubq_u16(t396, t398);
   int16x8_t rounded_4 = vshrq_n_s16(vreinterpretq_s16_u16(t399), 4);
-  uint16x8_t t401_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_4), rounded_4);
-  uint8x8_t t402_sat = vqmovun_s16(vreinterpretq_s16_u16(t401_sat));
-  vst1_u8(&dst_row3[0], t402_sat);
+  int16x8_t t401 = vaddq_s16(px_4, rounded_4);
+  uint8x8_t t401_sat = vqmovun_s16(t401);
+  vst1_u8(&dst_row3[0], t401_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   int16x8_t t406 = vld1q_s16(&(&tile[6][2])[tile_offset]);
@@ -3126,9 +3118,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t491 = vandq_u16(t490, k1);
   uint16x8_t t492 = vsubq_u16(t489, t491);
   int16x8_t rounded_5 = vshrq_n_s16(vreinterpretq_s16_u16(t492), 4);
-  uint16x8_t t494_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_5), rounded_5);
-  uint8x8_t t495_sat = vqmovun_s16(vreinterpretq_s16_u16(t494_sat));
-  vst1_u8(&dst_row4[0], t495_sat);
+  int16x8_t t494 = vaddq_s16(px_5, rounded_5);
+  uint8x8_t t494_sat = vqmovun_s16(t494);
+  vst1_u8(&dst_row4[0], t494_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   int16x8_t t499 = vld1q_s16(&(&tile[7][2])[tile_offset]);
@@ -3210,9 +3202,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t584 = vandq_u16(t583, k1);
   uint16x8_t t585 = vsubq_u16(t582, t584);
   int16x8_t rounded_6 = vshrq_n_s16(vreinterpretq_s16_u16(t585), 4);
-  uint16x8_t t587_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_6), rounded_6);
-  uint8x8_t t588_sat = vqmovun_s16(vreinterpretq_s16_u16(t587_sat));
-  vst1_u8(&dst_row5[0], t588_sat);
+  int16x8_t t587 = vaddq_s16(px_6, rounded_6);
+  uint8x8_t t587_sat = vqmovun_s16(t587);
+  vst1_u8(&dst_row5[0], t587_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   int16x8_t t592 = vld1q_s16(&(&tile[8][2])[tile_offset]);
@@ -3294,9 +3286,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t677 = vandq_u16(t676, k1);
   uint16x8_t t678 = vsubq_u16(t675, t677);
   int16x8_t rounded_7 = vshrq_n_s16(vreinterpretq_s16_u16(t678), 4);
-  uint16x8_t t680_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_7), rounded_7);
-  uint8x8_t t681_sat = vqmovun_s16(vreinterpretq_s16_u16(t680_sat));
-  vst1_u8(&dst_row6[0], t681_sat);
+  int16x8_t t680 = vaddq_s16(px_7, rounded_7);
+  uint8x8_t t680_sat = vqmovun_s16(t680);
+  vst1_u8(&dst_row6[0], t680_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   int16x8_t t685 = vld1q_s16(&(&tile[9][2])[tile_offset]);
@@ -3378,9 +3370,9 @@ static inline void one_item_av1_cdef8__neon_sec(uint8_t *dst, ptrdiff_t dst_stri
   uint16x8_t t770 = vandq_u16(t769, k1);
   uint16x8_t t771 = vsubq_u16(t768, t770);
   int16x8_t rounded_8 = vshrq_n_s16(vreinterpretq_s16_u16(t771), 4);
-  uint16x8_t t773_sat = vsqaddq_u16(vreinterpretq_u16_s16(px_8), rounded_8);
-  uint8x8_t t774_sat = vqmovun_s16(vreinterpretq_s16_u16(t773_sat));
-  vst1_u8(&dst_row7[0], t774_sat);
+  int16x8_t t773 = vaddq_s16(px_8, rounded_8);
+  uint8x8_t t773_sat = vqmovun_s16(t773);
+  vst1_u8(&dst_row7[0], t773_sat);
   DAEDALUS_READ_LATER(tile);
 }
 

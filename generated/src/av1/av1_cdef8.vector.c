@@ -40,7 +40,7 @@ static const uint8_t log2_table[16] = {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
 static const uint8_t next_table[14] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5};
 
 /*
- * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash ef5ab540659da300
+ * Class inpri (15 <= edges <= 15 and 0 <= sec <= 0), input hash 0a2afad8ea302afc
  */
 static inline void one_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir) {
@@ -139,10 +139,8 @@ static inline void one_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t d
   uint16x8_t t73_1 = vsubq_u16(t70_1, t72_1);
   uint8x16_t rounded = vshrnq_n_u16(t73_0, t73_1, 4);
   uint8x16_t t75_sat = vsqaddq_u8(px, vreinterpretq_s8_u8(rounded));
-  uint8x16_t k0_2 = vdupq_n_u8((uint8_t)(daedalus_clip64(0, INT64_C(0), INT64_C(255))));
-  uint8x16_t t76_sat = vmaxq_u8(t75_sat, k0_2);
-  vst1_u8(&dst[0], vget_low_u8(t76_sat));
-  vst1_u8(&dst_row1[0], vget_high_u8(t76_sat));
+  vst1_u8(&dst[0], vget_low_u8(t75_sat));
+  vst1_u8(&dst_row1[0], vget_high_u8(t75_sat));
   uint8x16_t px_2 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
   uint8x16_t t81 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
@@ -201,9 +199,8 @@ static inline void one_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t d
   uint16x8_t t127_1 = vsubq_u16(t124_1, t126_1);
   uint8x16_t rounded_2 = vshrnq_n_u16(t127_0, t127_1, 4);
   uint8x16_t t129_sat = vsqaddq_u8(px_2, vreinterpretq_s8_u8(rounded_2));
-  uint8x16_t t130_sat = vmaxq_u8(t129_sat, k0_2);
-  vst1_u8(&dst_row2[0], vget_low_u8(t130_sat));
-  vst1_u8(&dst_row3[0], vget_high_u8(t130_sat));
+  vst1_u8(&dst_row2[0], vget_low_u8(t129_sat));
+  vst1_u8(&dst_row3[0], vget_high_u8(t129_sat));
   uint8x16_t px_3 = vcombine_u8(vld1_u8(&src_row4[0]), vld1_u8(&src_row5[0]));
   uint8x16_t t134 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
@@ -262,9 +259,8 @@ static inline void one_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t d
   uint16x8_t t180_1 = vsubq_u16(t177_1, t179_1);
   uint8x16_t rounded_3 = vshrnq_n_u16(t180_0, t180_1, 4);
   uint8x16_t t182_sat = vsqaddq_u8(px_3, vreinterpretq_s8_u8(rounded_3));
-  uint8x16_t t183_sat = vmaxq_u8(t182_sat, k0_2);
-  vst1_u8(&dst_row4[0], vget_low_u8(t183_sat));
-  vst1_u8(&dst_row5[0], vget_high_u8(t183_sat));
+  vst1_u8(&dst_row4[0], vget_low_u8(t182_sat));
+  vst1_u8(&dst_row5[0], vget_high_u8(t182_sat));
   uint8x16_t px_4 = vcombine_u8(vld1_u8(&src_row6[0]), vld1_u8(&src_row7[0]));
   uint8x16_t t187 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
@@ -323,9 +319,8 @@ static inline void one_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t d
   uint16x8_t t233_1 = vsubq_u16(t230_1, t232_1);
   uint8x16_t rounded_4 = vshrnq_n_u16(t233_0, t233_1, 4);
   uint8x16_t t235_sat = vsqaddq_u8(px_4, vreinterpretq_s8_u8(rounded_4));
-  uint8x16_t t236_sat = vmaxq_u8(t235_sat, k0_2);
-  vst1_u8(&dst_row6[0], vget_low_u8(t236_sat));
-  vst1_u8(&dst_row7[0], vget_high_u8(t236_sat));
+  vst1_u8(&dst_row6[0], vget_low_u8(t235_sat));
+  vst1_u8(&dst_row7[0], vget_high_u8(t235_sat));
 }
 
 void daedalus_item_av1_cdef8__vector_inpri_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -362,7 +357,7 @@ void daedalus_av1_cdef8__vector_inpri_r2(const daedalus_buffer *buffers, const v
 }
 
 /*
- * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash 8d57a3ecd7d15d8a
+ * Class insec (15 <= edges <= 15 and 0 <= pri <= 0), input hash 9d63ae90c7bf81cc
  */
 static inline void one_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir) {
@@ -504,9 +499,8 @@ static inline void one_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t d
   uint8x16_t t119 = vsubq_u8(t116, t118);
   int8x16_t rounded = vshrq_n_s8(vreinterpretq_s8_u8(t119), 4);
   uint8x16_t t121_sat = vsqaddq_u8(px, rounded);
-  uint8x16_t t122_sat = vmaxq_u8(t121_sat, k0);
-  vst1_u8(&dst[0], vget_low_u8(t122_sat));
-  vst1_u8(&dst_row1[0], vget_high_u8(t122_sat));
+  vst1_u8(&dst[0], vget_low_u8(t121_sat));
+  vst1_u8(&dst_row1[0], vget_high_u8(t121_sat));
   uint8x16_t px_2 = vcombine_u8(vld1_u8(&src_row2[0]), vld1_u8(&src_row3[0]));
   uint8x16_t t127 = vcombine_u8(vld1_u8(&(&src_row2[0])[src_offset]),
       vld1_u8(&(&src_row3[0])[src_offset]));
@@ -597,9 +591,8 @@ static inline void one_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t d
   uint8x16_t t213 = vsubq_u8(t210, t212);
   int8x16_t rounded_2 = vshrq_n_s8(vreinterpretq_s8_u8(t213), 4);
   uint8x16_t t215_sat = vsqaddq_u8(px_2, rounded_2);
-  uint8x16_t t216_sat = vmaxq_u8(t215_sat, k0);
-  vst1_u8(&dst_row2[0], vget_low_u8(t216_sat));
-  vst1_u8(&dst_row3[0], vget_high_u8(t216_sat));
+  vst1_u8(&dst_row2[0], vget_low_u8(t215_sat));
+  vst1_u8(&dst_row3[0], vget_high_u8(t215_sat));
   uint8x16_t px_3 = vcombine_u8(vld1_u8(&src_row4[0]), vld1_u8(&src_row5[0]));
   uint8x16_t t220 = vcombine_u8(vld1_u8(&(&src_row4[0])[src_offset]),
       vld1_u8(&(&src_row5[0])[src_offset]));
@@ -690,9 +683,8 @@ static inline void one_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t d
   uint8x16_t t306 = vsubq_u8(t303, t305);
   int8x16_t rounded_3 = vshrq_n_s8(vreinterpretq_s8_u8(t306), 4);
   uint8x16_t t308_sat = vsqaddq_u8(px_3, rounded_3);
-  uint8x16_t t309_sat = vmaxq_u8(t308_sat, k0);
-  vst1_u8(&dst_row4[0], vget_low_u8(t309_sat));
-  vst1_u8(&dst_row5[0], vget_high_u8(t309_sat));
+  vst1_u8(&dst_row4[0], vget_low_u8(t308_sat));
+  vst1_u8(&dst_row5[0], vget_high_u8(t308_sat));
   uint8x16_t px_4 = vcombine_u8(vld1_u8(&src_row6[0]), vld1_u8(&src_row7[0]));
   uint8x16_t t313 = vcombine_u8(vld1_u8(&(&src_row6[0])[src_offset]),
       vld1_u8(&(&src_row7[0])[src_offset]));
@@ -783,9 +775,8 @@ static inline void one_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t d
   uint8x16_t t399 = vsubq_u8(t396, t398);
   int8x16_t rounded_4 = vshrq_n_s8(vreinterpretq_s8_u8(t399), 4);
   uint8x16_t t401_sat = vsqaddq_u8(px_4, rounded_4);
-  uint8x16_t t402_sat = vmaxq_u8(t401_sat, k0);
-  vst1_u8(&dst_row6[0], vget_low_u8(t402_sat));
-  vst1_u8(&dst_row7[0], vget_high_u8(t402_sat));
+  vst1_u8(&dst_row6[0], vget_low_u8(t401_sat));
+  vst1_u8(&dst_row7[0], vget_high_u8(t401_sat));
 }
 
 void daedalus_item_av1_cdef8__vector_insec_r2(uint8_t *dst, ptrdiff_t dst_stride,
@@ -1713,7 +1704,7 @@ void daedalus_av1_cdef8__vector_inside_r2(const daedalus_buffer *buffers, const 
 }
 
 /*
- * Class pri (0 <= sec <= 0), input hash 048c6a21c0fbdfa9
+ * Class pri (0 <= sec <= 0), input hash 80ec84b05e5d5050
  */
 static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t pri, int32_t damping, int32_t dir,
@@ -2078,9 +2069,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t73 = vsubq_u16(t70, t72);
   int16x8_t rounded = vshrq_n_s16(vreinterpretq_s16_u16(t73), 4);
   int16x8_t t75 = vaddq_s16(px, rounded);
-  int16x8_t t76 = vmaxq_s16(t75, vreinterpretq_s16_u16(k0));
-  uint8x8_t t76_sat = vqmovn_u16(vreinterpretq_u16_s16(t76));
-  vst1_u8(&dst[0], t76_sat);
+  uint8x8_t t75_sat = vqmovun_s16(t75);
+  vst1_u8(&dst[0], t75_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   int16x8_t t81 = vld1q_s16(&(&tile[3][2])[tile_offset]);
@@ -2125,9 +2115,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t127 = vsubq_u16(t124, t126);
   int16x8_t rounded_2 = vshrq_n_s16(vreinterpretq_s16_u16(t127), 4);
   int16x8_t t129 = vaddq_s16(px_2, rounded_2);
-  int16x8_t t130 = vmaxq_s16(t129, vreinterpretq_s16_u16(k0));
-  uint8x8_t t130_sat = vqmovn_u16(vreinterpretq_u16_s16(t130));
-  vst1_u8(&dst_row1[0], t130_sat);
+  uint8x8_t t129_sat = vqmovun_s16(t129);
+  vst1_u8(&dst_row1[0], t129_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   int16x8_t t134 = vld1q_s16(&(&tile[4][2])[tile_offset]);
@@ -2172,9 +2161,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t180 = vsubq_u16(t177, t179);
   int16x8_t rounded_3 = vshrq_n_s16(vreinterpretq_s16_u16(t180), 4);
   int16x8_t t182 = vaddq_s16(px_3, rounded_3);
-  int16x8_t t183 = vmaxq_s16(t182, vreinterpretq_s16_u16(k0));
-  uint8x8_t t183_sat = vqmovn_u16(vreinterpretq_u16_s16(t183));
-  vst1_u8(&dst_row2[0], t183_sat);
+  uint8x8_t t182_sat = vqmovun_s16(t182);
+  vst1_u8(&dst_row2[0], t182_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   int16x8_t t187 = vld1q_s16(&(&tile[5][2])[tile_offset]);
@@ -2219,9 +2207,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t233 = vsubq_u16(t230, t232);
   int16x8_t rounded_4 = vshrq_n_s16(vreinterpretq_s16_u16(t233), 4);
   int16x8_t t235 = vaddq_s16(px_4, rounded_4);
-  int16x8_t t236 = vmaxq_s16(t235, vreinterpretq_s16_u16(k0));
-  uint8x8_t t236_sat = vqmovn_u16(vreinterpretq_u16_s16(t236));
-  vst1_u8(&dst_row3[0], t236_sat);
+  uint8x8_t t235_sat = vqmovun_s16(t235);
+  vst1_u8(&dst_row3[0], t235_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   int16x8_t t240 = vld1q_s16(&(&tile[6][2])[tile_offset]);
@@ -2266,9 +2253,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t286 = vsubq_u16(t283, t285);
   int16x8_t rounded_5 = vshrq_n_s16(vreinterpretq_s16_u16(t286), 4);
   int16x8_t t288 = vaddq_s16(px_5, rounded_5);
-  int16x8_t t289 = vmaxq_s16(t288, vreinterpretq_s16_u16(k0));
-  uint8x8_t t289_sat = vqmovn_u16(vreinterpretq_u16_s16(t289));
-  vst1_u8(&dst_row4[0], t289_sat);
+  uint8x8_t t288_sat = vqmovun_s16(t288);
+  vst1_u8(&dst_row4[0], t288_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   int16x8_t t293 = vld1q_s16(&(&tile[7][2])[tile_offset]);
@@ -2313,9 +2299,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t339 = vsubq_u16(t336, t338);
   int16x8_t rounded_6 = vshrq_n_s16(vreinterpretq_s16_u16(t339), 4);
   int16x8_t t341 = vaddq_s16(px_6, rounded_6);
-  int16x8_t t342 = vmaxq_s16(t341, vreinterpretq_s16_u16(k0));
-  uint8x8_t t342_sat = vqmovn_u16(vreinterpretq_u16_s16(t342));
-  vst1_u8(&dst_row5[0], t342_sat);
+  uint8x8_t t341_sat = vqmovun_s16(t341);
+  vst1_u8(&dst_row5[0], t341_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   int16x8_t t346 = vld1q_s16(&(&tile[8][2])[tile_offset]);
@@ -2360,9 +2345,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t392 = vsubq_u16(t389, t391);
   int16x8_t rounded_7 = vshrq_n_s16(vreinterpretq_s16_u16(t392), 4);
   int16x8_t t394 = vaddq_s16(px_7, rounded_7);
-  int16x8_t t395 = vmaxq_s16(t394, vreinterpretq_s16_u16(k0));
-  uint8x8_t t395_sat = vqmovn_u16(vreinterpretq_u16_s16(t395));
-  vst1_u8(&dst_row6[0], t395_sat);
+  uint8x8_t t394_sat = vqmovun_s16(t394);
+  vst1_u8(&dst_row6[0], t394_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   int16x8_t t399 = vld1q_s16(&(&tile[9][2])[tile_offset]);
@@ -2407,9 +2391,8 @@ static inline void one_item_av1_cdef8__vector_pri(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t445 = vsubq_u16(t442, t444);
   int16x8_t rounded_8 = vshrq_n_s16(vreinterpretq_s16_u16(t445), 4);
   int16x8_t t447 = vaddq_s16(px_8, rounded_8);
-  int16x8_t t448 = vmaxq_s16(t447, vreinterpretq_s16_u16(k0));
-  uint8x8_t t448_sat = vqmovn_u16(vreinterpretq_u16_s16(t448));
-  vst1_u8(&dst_row7[0], t448_sat);
+  uint8x8_t t447_sat = vqmovun_s16(t447);
+  vst1_u8(&dst_row7[0], t447_sat);
   DAEDALUS_READ_LATER(tile);
 }
 
@@ -2445,7 +2428,7 @@ void daedalus_av1_cdef8__vector_pri(const daedalus_buffer *buffers, const void *
 }
 
 /*
- * Class sec (0 <= pri <= 0), input hash d0dc366848583537
+ * Class sec (0 <= pri <= 0), input hash ac0562fcedf3655b
  */
 static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *src, ptrdiff_t src_stride, int32_t sec, int32_t damping, int32_t dir,
@@ -2860,9 +2843,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t119 = vsubq_u16(t116, t118);
   int16x8_t rounded = vshrq_n_s16(vreinterpretq_s16_u16(t119), 4);
   int16x8_t t121 = vaddq_s16(px, rounded);
-  int16x8_t t122 = vmaxq_s16(t121, vreinterpretq_s16_u16(k0));
-  uint8x8_t t122_sat = vqmovn_u16(vreinterpretq_u16_s16(t122));
-  vst1_u8(&dst[0], t122_sat);
+  uint8x8_t t121_sat = vqmovun_s16(t121);
+  vst1_u8(&dst[0], t121_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_2 = vld1q_s16(&tile[3][2]);
   int16x8_t t127 = vld1q_s16(&(&tile[3][2])[tile_offset]);
@@ -2946,9 +2928,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t213 = vsubq_u16(t210, t212);
   int16x8_t rounded_2 = vshrq_n_s16(vreinterpretq_s16_u16(t213), 4);
   int16x8_t t215 = vaddq_s16(px_2, rounded_2);
-  int16x8_t t216 = vmaxq_s16(t215, vreinterpretq_s16_u16(k0));
-  uint8x8_t t216_sat = vqmovn_u16(vreinterpretq_u16_s16(t216));
-  vst1_u8(&dst_row1[0], t216_sat);
+  uint8x8_t t215_sat = vqmovun_s16(t215);
+  vst1_u8(&dst_row1[0], t215_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_3 = vld1q_s16(&tile[4][2]);
   int16x8_t t220 = vld1q_s16(&(&tile[4][2])[tile_offset]);
@@ -3032,9 +3013,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t306 = vsubq_u16(t303, t305);
   int16x8_t rounded_3 = vshrq_n_s16(vreinterpretq_s16_u16(t306), 4);
   int16x8_t t308 = vaddq_s16(px_3, rounded_3);
-  int16x8_t t309 = vmaxq_s16(t308, vreinterpretq_s16_u16(k0));
-  uint8x8_t t309_sat = vqmovn_u16(vreinterpretq_u16_s16(t309));
-  vst1_u8(&dst_row2[0], t309_sat);
+  uint8x8_t t308_sat = vqmovun_s16(t308);
+  vst1_u8(&dst_row2[0], t308_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_4 = vld1q_s16(&tile[5][2]);
   int16x8_t t313 = vld1q_s16(&(&tile[5][2])[tile_offset]);
@@ -3118,9 +3098,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t399 = vsubq_u16(t396, t398);
   int16x8_t rounded_4 = vshrq_n_s16(vreinterpretq_s16_u16(t399), 4);
   int16x8_t t401 = vaddq_s16(px_4, rounded_4);
-  int16x8_t t402 = vmaxq_s16(t401, vreinterpretq_s16_u16(k0));
-  uint8x8_t t402_sat = vqmovn_u16(vreinterpretq_u16_s16(t402));
-  vst1_u8(&dst_row3[0], t402_sat);
+  uint8x8_t t401_sat = vqmovun_s16(t401);
+  vst1_u8(&dst_row3[0], t401_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_5 = vld1q_s16(&tile[6][2]);
   int16x8_t t406 = vld1q_s16(&(&tile[6][2])[tile_offset]);
@@ -3204,9 +3183,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t492 = vsubq_u16(t489, t491);
   int16x8_t rounded_5 = vshrq_n_s16(vreinterpretq_s16_u16(t492), 4);
   int16x8_t t494 = vaddq_s16(px_5, rounded_5);
-  int16x8_t t495 = vmaxq_s16(t494, vreinterpretq_s16_u16(k0));
-  uint8x8_t t495_sat = vqmovn_u16(vreinterpretq_u16_s16(t495));
-  vst1_u8(&dst_row4[0], t495_sat);
+  uint8x8_t t494_sat = vqmovun_s16(t494);
+  vst1_u8(&dst_row4[0], t494_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_6 = vld1q_s16(&tile[7][2]);
   int16x8_t t499 = vld1q_s16(&(&tile[7][2])[tile_offset]);
@@ -3290,9 +3268,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t585 = vsubq_u16(t582, t584);
   int16x8_t rounded_6 = vshrq_n_s16(vreinterpretq_s16_u16(t585), 4);
   int16x8_t t587 = vaddq_s16(px_6, rounded_6);
-  int16x8_t t588 = vmaxq_s16(t587, vreinterpretq_s16_u16(k0));
-  uint8x8_t t588_sat = vqmovn_u16(vreinterpretq_u16_s16(t588));
-  vst1_u8(&dst_row5[0], t588_sat);
+  uint8x8_t t587_sat = vqmovun_s16(t587);
+  vst1_u8(&dst_row5[0], t587_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_7 = vld1q_s16(&tile[8][2]);
   int16x8_t t592 = vld1q_s16(&(&tile[8][2])[tile_offset]);
@@ -3376,9 +3353,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t678 = vsubq_u16(t675, t677);
   int16x8_t rounded_7 = vshrq_n_s16(vreinterpretq_s16_u16(t678), 4);
   int16x8_t t680 = vaddq_s16(px_7, rounded_7);
-  int16x8_t t681 = vmaxq_s16(t680, vreinterpretq_s16_u16(k0));
-  uint8x8_t t681_sat = vqmovn_u16(vreinterpretq_u16_s16(t681));
-  vst1_u8(&dst_row6[0], t681_sat);
+  uint8x8_t t680_sat = vqmovun_s16(t680);
+  vst1_u8(&dst_row6[0], t680_sat);
   DAEDALUS_READ_LATER(tile);
   int16x8_t px_8 = vld1q_s16(&tile[9][2]);
   int16x8_t t685 = vld1q_s16(&(&tile[9][2])[tile_offset]);
@@ -3462,9 +3438,8 @@ static inline void one_item_av1_cdef8__vector_sec(uint8_t *dst, ptrdiff_t dst_st
   uint16x8_t t771 = vsubq_u16(t768, t770);
   int16x8_t rounded_8 = vshrq_n_s16(vreinterpretq_s16_u16(t771), 4);
   int16x8_t t773 = vaddq_s16(px_8, rounded_8);
-  int16x8_t t774 = vmaxq_s16(t773, vreinterpretq_s16_u16(k0));
-  uint8x8_t t774_sat = vqmovn_u16(vreinterpretq_u16_s16(t774));
-  vst1_u8(&dst_row7[0], t774_sat);
+  uint8x8_t t773_sat = vqmovun_s16(t773);
+  vst1_u8(&dst_row7[0], t773_sat);
   DAEDALUS_READ_LATER(tile);
 }
 

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d066564f4caf1eff
+ * Class full, input hash 749886bd96717e9f
  */
 static inline void one_item_vp9_intra_tm16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -58,131 +58,114 @@ static inline void one_item_vp9_intra_tm16__neon_full(uint8_t *dst, ptrdiff_t ds
   int16x8_t t2_1 = vdupq_n_s16((int16_t)((t0 - t1)));
   uint16x8_t t4_0 = vaddw_u8(vreinterpretq_u16_s16(t2_0), vget_low_u8(t3));
   uint16x8_t t4_1 = vaddw_high_u8(vreinterpretq_u16_s16(t2_1), t3);
-  uint8x16_t k0 = vdupq_n_u8((uint8_t)(daedalus_clip64(0, INT64_C(0), INT64_C(255))));
   uint8x16_t t4_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t4_0)),
       vreinterpretq_s16_u16(t4_1));
-  uint8x16_t t6_sat = vmaxq_u8(t4_sat, k0);
-  vst1q_u8(&dst[0], t6_sat);
+  vst1q_u8(&dst[0], t4_sat);
   int16x8_t t10_0 = vdupq_n_s16((int16_t)((t9 - t1)));
   int16x8_t t10_1 = vdupq_n_s16((int16_t)((t9 - t1)));
   uint16x8_t t11_0 = vaddw_u8(vreinterpretq_u16_s16(t10_0), vget_low_u8(t3));
   uint16x8_t t11_1 = vaddw_high_u8(vreinterpretq_u16_s16(t10_1), t3);
   uint8x16_t t11_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t11_0)),
       vreinterpretq_s16_u16(t11_1));
-  uint8x16_t t12_sat = vmaxq_u8(t11_sat, k0);
-  vst1q_u8(&dst_row1[0], t12_sat);
+  vst1q_u8(&dst_row1[0], t11_sat);
   int16x8_t t15_0 = vdupq_n_s16((int16_t)((t14 - t1)));
   int16x8_t t15_1 = vdupq_n_s16((int16_t)((t14 - t1)));
   uint16x8_t t16_0 = vaddw_u8(vreinterpretq_u16_s16(t15_0), vget_low_u8(t3));
   uint16x8_t t16_1 = vaddw_high_u8(vreinterpretq_u16_s16(t15_1), t3);
   uint8x16_t t16_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_0)),
       vreinterpretq_s16_u16(t16_1));
-  uint8x16_t t17_sat = vmaxq_u8(t16_sat, k0);
-  vst1q_u8(&dst_row2[0], t17_sat);
+  vst1q_u8(&dst_row2[0], t16_sat);
   int16x8_t t20_0 = vdupq_n_s16((int16_t)((t19 - t1)));
   int16x8_t t20_1 = vdupq_n_s16((int16_t)((t19 - t1)));
   uint16x8_t t21_0 = vaddw_u8(vreinterpretq_u16_s16(t20_0), vget_low_u8(t3));
   uint16x8_t t21_1 = vaddw_high_u8(vreinterpretq_u16_s16(t20_1), t3);
   uint8x16_t t21_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t21_0)),
       vreinterpretq_s16_u16(t21_1));
-  uint8x16_t t22_sat = vmaxq_u8(t21_sat, k0);
-  vst1q_u8(&dst_row3[0], t22_sat);
+  vst1q_u8(&dst_row3[0], t21_sat);
   int16x8_t t25_0 = vdupq_n_s16((int16_t)((t24 - t1)));
   int16x8_t t25_1 = vdupq_n_s16((int16_t)((t24 - t1)));
   uint16x8_t t26_0 = vaddw_u8(vreinterpretq_u16_s16(t25_0), vget_low_u8(t3));
   uint16x8_t t26_1 = vaddw_high_u8(vreinterpretq_u16_s16(t25_1), t3);
   uint8x16_t t26_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t26_0)),
       vreinterpretq_s16_u16(t26_1));
-  uint8x16_t t27_sat = vmaxq_u8(t26_sat, k0);
-  vst1q_u8(&dst_row4[0], t27_sat);
+  vst1q_u8(&dst_row4[0], t26_sat);
   int16x8_t t30_0 = vdupq_n_s16((int16_t)((t29 - t1)));
   int16x8_t t30_1 = vdupq_n_s16((int16_t)((t29 - t1)));
   uint16x8_t t31_0 = vaddw_u8(vreinterpretq_u16_s16(t30_0), vget_low_u8(t3));
   uint16x8_t t31_1 = vaddw_high_u8(vreinterpretq_u16_s16(t30_1), t3);
   uint8x16_t t31_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_0)),
       vreinterpretq_s16_u16(t31_1));
-  uint8x16_t t32_sat = vmaxq_u8(t31_sat, k0);
-  vst1q_u8(&dst_row5[0], t32_sat);
+  vst1q_u8(&dst_row5[0], t31_sat);
   int16x8_t t35_0 = vdupq_n_s16((int16_t)((t34 - t1)));
   int16x8_t t35_1 = vdupq_n_s16((int16_t)((t34 - t1)));
   uint16x8_t t36_0 = vaddw_u8(vreinterpretq_u16_s16(t35_0), vget_low_u8(t3));
   uint16x8_t t36_1 = vaddw_high_u8(vreinterpretq_u16_s16(t35_1), t3);
   uint8x16_t t36_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t36_0)),
       vreinterpretq_s16_u16(t36_1));
-  uint8x16_t t37_sat = vmaxq_u8(t36_sat, k0);
-  vst1q_u8(&dst_row6[0], t37_sat);
+  vst1q_u8(&dst_row6[0], t36_sat);
   int16x8_t t40_0 = vdupq_n_s16((int16_t)((t39 - t1)));
   int16x8_t t40_1 = vdupq_n_s16((int16_t)((t39 - t1)));
   uint16x8_t t41_0 = vaddw_u8(vreinterpretq_u16_s16(t40_0), vget_low_u8(t3));
   uint16x8_t t41_1 = vaddw_high_u8(vreinterpretq_u16_s16(t40_1), t3);
   uint8x16_t t41_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t41_0)),
       vreinterpretq_s16_u16(t41_1));
-  uint8x16_t t42_sat = vmaxq_u8(t41_sat, k0);
-  vst1q_u8(&dst_row7[0], t42_sat);
+  vst1q_u8(&dst_row7[0], t41_sat);
   int16x8_t t45_0 = vdupq_n_s16((int16_t)((t44 - t1)));
   int16x8_t t45_1 = vdupq_n_s16((int16_t)((t44 - t1)));
   uint16x8_t t46_0 = vaddw_u8(vreinterpretq_u16_s16(t45_0), vget_low_u8(t3));
   uint16x8_t t46_1 = vaddw_high_u8(vreinterpretq_u16_s16(t45_1), t3);
   uint8x16_t t46_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_0)),
       vreinterpretq_s16_u16(t46_1));
-  uint8x16_t t47_sat = vmaxq_u8(t46_sat, k0);
-  vst1q_u8(&dst_row8[0], t47_sat);
+  vst1q_u8(&dst_row8[0], t46_sat);
   int16x8_t t50_0 = vdupq_n_s16((int16_t)((t49 - t1)));
   int16x8_t t50_1 = vdupq_n_s16((int16_t)((t49 - t1)));
   uint16x8_t t51_0 = vaddw_u8(vreinterpretq_u16_s16(t50_0), vget_low_u8(t3));
   uint16x8_t t51_1 = vaddw_high_u8(vreinterpretq_u16_s16(t50_1), t3);
   uint8x16_t t51_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t51_0)),
       vreinterpretq_s16_u16(t51_1));
-  uint8x16_t t52_sat = vmaxq_u8(t51_sat, k0);
-  vst1q_u8(&dst_row9[0], t52_sat);
+  vst1q_u8(&dst_row9[0], t51_sat);
   int16x8_t t55_0 = vdupq_n_s16((int16_t)((t54 - t1)));
   int16x8_t t55_1 = vdupq_n_s16((int16_t)((t54 - t1)));
   uint16x8_t t56_0 = vaddw_u8(vreinterpretq_u16_s16(t55_0), vget_low_u8(t3));
   uint16x8_t t56_1 = vaddw_high_u8(vreinterpretq_u16_s16(t55_1), t3);
   uint8x16_t t56_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t56_0)),
       vreinterpretq_s16_u16(t56_1));
-  uint8x16_t t57_sat = vmaxq_u8(t56_sat, k0);
-  vst1q_u8(&dst_row10[0], t57_sat);
+  vst1q_u8(&dst_row10[0], t56_sat);
   int16x8_t t60_0 = vdupq_n_s16((int16_t)((t59 - t1)));
   int16x8_t t60_1 = vdupq_n_s16((int16_t)((t59 - t1)));
   uint16x8_t t61_0 = vaddw_u8(vreinterpretq_u16_s16(t60_0), vget_low_u8(t3));
   uint16x8_t t61_1 = vaddw_high_u8(vreinterpretq_u16_s16(t60_1), t3);
   uint8x16_t t61_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_0)),
       vreinterpretq_s16_u16(t61_1));
-  uint8x16_t t62_sat = vmaxq_u8(t61_sat, k0);
-  vst1q_u8(&dst_row11[0], t62_sat);
+  vst1q_u8(&dst_row11[0], t61_sat);
   int16x8_t t65_0 = vdupq_n_s16((int16_t)((t64 - t1)));
   int16x8_t t65_1 = vdupq_n_s16((int16_t)((t64 - t1)));
   uint16x8_t t66_0 = vaddw_u8(vreinterpretq_u16_s16(t65_0), vget_low_u8(t3));
   uint16x8_t t66_1 = vaddw_high_u8(vreinterpretq_u16_s16(t65_1), t3);
   uint8x16_t t66_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t66_0)),
       vreinterpretq_s16_u16(t66_1));
-  uint8x16_t t67_sat = vmaxq_u8(t66_sat, k0);
-  vst1q_u8(&dst_row12[0], t67_sat);
+  vst1q_u8(&dst_row12[0], t66_sat);
   int16x8_t t70_0 = vdupq_n_s16((int16_t)((t69 - t1)));
   int16x8_t t70_1 = vdupq_n_s16((int16_t)((t69 - t1)));
   uint16x8_t t71_0 = vaddw_u8(vreinterpretq_u16_s16(t70_0), vget_low_u8(t3));
   uint16x8_t t71_1 = vaddw_high_u8(vreinterpretq_u16_s16(t70_1), t3);
   uint8x16_t t71_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t71_0)),
       vreinterpretq_s16_u16(t71_1));
-  uint8x16_t t72_sat = vmaxq_u8(t71_sat, k0);
-  vst1q_u8(&dst_row13[0], t72_sat);
+  vst1q_u8(&dst_row13[0], t71_sat);
   int16x8_t t75_0 = vdupq_n_s16((int16_t)((t74 - t1)));
   int16x8_t t75_1 = vdupq_n_s16((int16_t)((t74 - t1)));
   uint16x8_t t76_0 = vaddw_u8(vreinterpretq_u16_s16(t75_0), vget_low_u8(t3));
   uint16x8_t t76_1 = vaddw_high_u8(vreinterpretq_u16_s16(t75_1), t3);
   uint8x16_t t76_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_0)),
       vreinterpretq_s16_u16(t76_1));
-  uint8x16_t t77_sat = vmaxq_u8(t76_sat, k0);
-  vst1q_u8(&dst_row14[0], t77_sat);
+  vst1q_u8(&dst_row14[0], t76_sat);
   int16x8_t t80_0 = vdupq_n_s16((int16_t)((t79 - t1)));
   int16x8_t t80_1 = vdupq_n_s16((int16_t)((t79 - t1)));
   uint16x8_t t81_0 = vaddw_u8(vreinterpretq_u16_s16(t80_0), vget_low_u8(t3));
   uint16x8_t t81_1 = vaddw_high_u8(vreinterpretq_u16_s16(t80_1), t3);
   uint8x16_t t81_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t81_0)),
       vreinterpretq_s16_u16(t81_1));
-  uint8x16_t t82_sat = vmaxq_u8(t81_sat, k0);
-  vst1q_u8(&dst_row15[0], t82_sat);
+  vst1q_u8(&dst_row15[0], t81_sat);
 }
 
 void daedalus_item_vp9_intra_tm16__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

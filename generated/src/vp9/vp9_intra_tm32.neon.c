@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 6739a9693871cfbf
+ * Class full, input hash 70bf71d7ca0cc32a
  */
 static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -95,15 +95,12 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
   uint16x8_t t4_1 = vaddw_high_u8(vreinterpretq_u16_s16(t2_1), t3_0);
   uint16x8_t t4_2 = vaddw_u8(vreinterpretq_u16_s16(t2_2), vget_low_u8(t3_1));
   uint16x8_t t4_3 = vaddw_high_u8(vreinterpretq_u16_s16(t2_3), t3_1);
-  uint8x16_t k0 = vdupq_n_u8((uint8_t)(daedalus_clip64(0, INT64_C(0), INT64_C(255))));
   uint8x16_t t4_sat_0 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t4_0)),
       vreinterpretq_s16_u16(t4_1));
   uint8x16_t t4_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t4_2)),
       vreinterpretq_s16_u16(t4_3));
-  uint8x16_t t6_sat_0 = vmaxq_u8(t4_sat_0, k0);
-  uint8x16_t t6_sat_1 = vmaxq_u8(t4_sat_1, k0);
-  vst1q_u8(&dst[0], t6_sat_0);
-  vst1q_u8(&dst[16], t6_sat_1);
+  vst1q_u8(&dst[0], t4_sat_0);
+  vst1q_u8(&dst[16], t4_sat_1);
   int16x8_t t10_0 = vdupq_n_s16((int16_t)((t9 - t1)));
   int16x8_t t10_1 = vdupq_n_s16((int16_t)((t9 - t1)));
   int16x8_t t10_2 = vdupq_n_s16((int16_t)((t9 - t1)));
@@ -116,10 +113,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t11_1));
   uint8x16_t t11_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t11_2)),
       vreinterpretq_s16_u16(t11_3));
-  uint8x16_t t12_sat_0 = vmaxq_u8(t11_sat_0, k0);
-  uint8x16_t t12_sat_1 = vmaxq_u8(t11_sat_1, k0);
-  vst1q_u8(&dst_row1[0], t12_sat_0);
-  vst1q_u8(&dst_row1[16], t12_sat_1);
+  vst1q_u8(&dst_row1[0], t11_sat_0);
+  vst1q_u8(&dst_row1[16], t11_sat_1);
   int16x8_t t15_0 = vdupq_n_s16((int16_t)((t14 - t1)));
   int16x8_t t15_1 = vdupq_n_s16((int16_t)((t14 - t1)));
   int16x8_t t15_2 = vdupq_n_s16((int16_t)((t14 - t1)));
@@ -132,10 +127,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t16_1));
   uint8x16_t t16_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t16_2)),
       vreinterpretq_s16_u16(t16_3));
-  uint8x16_t t17_sat_0 = vmaxq_u8(t16_sat_0, k0);
-  uint8x16_t t17_sat_1 = vmaxq_u8(t16_sat_1, k0);
-  vst1q_u8(&dst_row2[0], t17_sat_0);
-  vst1q_u8(&dst_row2[16], t17_sat_1);
+  vst1q_u8(&dst_row2[0], t16_sat_0);
+  vst1q_u8(&dst_row2[16], t16_sat_1);
   int16x8_t t20_0 = vdupq_n_s16((int16_t)((t19 - t1)));
   int16x8_t t20_1 = vdupq_n_s16((int16_t)((t19 - t1)));
   int16x8_t t20_2 = vdupq_n_s16((int16_t)((t19 - t1)));
@@ -148,10 +141,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t21_1));
   uint8x16_t t21_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t21_2)),
       vreinterpretq_s16_u16(t21_3));
-  uint8x16_t t22_sat_0 = vmaxq_u8(t21_sat_0, k0);
-  uint8x16_t t22_sat_1 = vmaxq_u8(t21_sat_1, k0);
-  vst1q_u8(&dst_row3[0], t22_sat_0);
-  vst1q_u8(&dst_row3[16], t22_sat_1);
+  vst1q_u8(&dst_row3[0], t21_sat_0);
+  vst1q_u8(&dst_row3[16], t21_sat_1);
   int16x8_t t25_0 = vdupq_n_s16((int16_t)((t24 - t1)));
   int16x8_t t25_1 = vdupq_n_s16((int16_t)((t24 - t1)));
   int16x8_t t25_2 = vdupq_n_s16((int16_t)((t24 - t1)));
@@ -164,10 +155,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t26_1));
   uint8x16_t t26_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t26_2)),
       vreinterpretq_s16_u16(t26_3));
-  uint8x16_t t27_sat_0 = vmaxq_u8(t26_sat_0, k0);
-  uint8x16_t t27_sat_1 = vmaxq_u8(t26_sat_1, k0);
-  vst1q_u8(&dst_row4[0], t27_sat_0);
-  vst1q_u8(&dst_row4[16], t27_sat_1);
+  vst1q_u8(&dst_row4[0], t26_sat_0);
+  vst1q_u8(&dst_row4[16], t26_sat_1);
   int16x8_t t30_0 = vdupq_n_s16((int16_t)((t29 - t1)));
   int16x8_t t30_1 = vdupq_n_s16((int16_t)((t29 - t1)));
   int16x8_t t30_2 = vdupq_n_s16((int16_t)((t29 - t1)));
@@ -180,10 +169,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t31_1));
   uint8x16_t t31_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t31_2)),
       vreinterpretq_s16_u16(t31_3));
-  uint8x16_t t32_sat_0 = vmaxq_u8(t31_sat_0, k0);
-  uint8x16_t t32_sat_1 = vmaxq_u8(t31_sat_1, k0);
-  vst1q_u8(&dst_row5[0], t32_sat_0);
-  vst1q_u8(&dst_row5[16], t32_sat_1);
+  vst1q_u8(&dst_row5[0], t31_sat_0);
+  vst1q_u8(&dst_row5[16], t31_sat_1);
   int16x8_t t35_0 = vdupq_n_s16((int16_t)((t34 - t1)));
   int16x8_t t35_1 = vdupq_n_s16((int16_t)((t34 - t1)));
   int16x8_t t35_2 = vdupq_n_s16((int16_t)((t34 - t1)));
@@ -196,10 +183,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t36_1));
   uint8x16_t t36_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t36_2)),
       vreinterpretq_s16_u16(t36_3));
-  uint8x16_t t37_sat_0 = vmaxq_u8(t36_sat_0, k0);
-  uint8x16_t t37_sat_1 = vmaxq_u8(t36_sat_1, k0);
-  vst1q_u8(&dst_row6[0], t37_sat_0);
-  vst1q_u8(&dst_row6[16], t37_sat_1);
+  vst1q_u8(&dst_row6[0], t36_sat_0);
+  vst1q_u8(&dst_row6[16], t36_sat_1);
   int16x8_t t40_0 = vdupq_n_s16((int16_t)((t39 - t1)));
   int16x8_t t40_1 = vdupq_n_s16((int16_t)((t39 - t1)));
   int16x8_t t40_2 = vdupq_n_s16((int16_t)((t39 - t1)));
@@ -212,10 +197,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t41_1));
   uint8x16_t t41_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t41_2)),
       vreinterpretq_s16_u16(t41_3));
-  uint8x16_t t42_sat_0 = vmaxq_u8(t41_sat_0, k0);
-  uint8x16_t t42_sat_1 = vmaxq_u8(t41_sat_1, k0);
-  vst1q_u8(&dst_row7[0], t42_sat_0);
-  vst1q_u8(&dst_row7[16], t42_sat_1);
+  vst1q_u8(&dst_row7[0], t41_sat_0);
+  vst1q_u8(&dst_row7[16], t41_sat_1);
   int16x8_t t45_0 = vdupq_n_s16((int16_t)((t44 - t1)));
   int16x8_t t45_1 = vdupq_n_s16((int16_t)((t44 - t1)));
   int16x8_t t45_2 = vdupq_n_s16((int16_t)((t44 - t1)));
@@ -228,10 +211,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t46_1));
   uint8x16_t t46_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t46_2)),
       vreinterpretq_s16_u16(t46_3));
-  uint8x16_t t47_sat_0 = vmaxq_u8(t46_sat_0, k0);
-  uint8x16_t t47_sat_1 = vmaxq_u8(t46_sat_1, k0);
-  vst1q_u8(&dst_row8[0], t47_sat_0);
-  vst1q_u8(&dst_row8[16], t47_sat_1);
+  vst1q_u8(&dst_row8[0], t46_sat_0);
+  vst1q_u8(&dst_row8[16], t46_sat_1);
   int16x8_t t50_0 = vdupq_n_s16((int16_t)((t49 - t1)));
   int16x8_t t50_1 = vdupq_n_s16((int16_t)((t49 - t1)));
   int16x8_t t50_2 = vdupq_n_s16((int16_t)((t49 - t1)));
@@ -244,10 +225,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t51_1));
   uint8x16_t t51_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t51_2)),
       vreinterpretq_s16_u16(t51_3));
-  uint8x16_t t52_sat_0 = vmaxq_u8(t51_sat_0, k0);
-  uint8x16_t t52_sat_1 = vmaxq_u8(t51_sat_1, k0);
-  vst1q_u8(&dst_row9[0], t52_sat_0);
-  vst1q_u8(&dst_row9[16], t52_sat_1);
+  vst1q_u8(&dst_row9[0], t51_sat_0);
+  vst1q_u8(&dst_row9[16], t51_sat_1);
   int16x8_t t55_0 = vdupq_n_s16((int16_t)((t54 - t1)));
   int16x8_t t55_1 = vdupq_n_s16((int16_t)((t54 - t1)));
   int16x8_t t55_2 = vdupq_n_s16((int16_t)((t54 - t1)));
@@ -260,10 +239,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t56_1));
   uint8x16_t t56_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t56_2)),
       vreinterpretq_s16_u16(t56_3));
-  uint8x16_t t57_sat_0 = vmaxq_u8(t56_sat_0, k0);
-  uint8x16_t t57_sat_1 = vmaxq_u8(t56_sat_1, k0);
-  vst1q_u8(&dst_row10[0], t57_sat_0);
-  vst1q_u8(&dst_row10[16], t57_sat_1);
+  vst1q_u8(&dst_row10[0], t56_sat_0);
+  vst1q_u8(&dst_row10[16], t56_sat_1);
   int16x8_t t60_0 = vdupq_n_s16((int16_t)((t59 - t1)));
   int16x8_t t60_1 = vdupq_n_s16((int16_t)((t59 - t1)));
   int16x8_t t60_2 = vdupq_n_s16((int16_t)((t59 - t1)));
@@ -276,10 +253,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t61_1));
   uint8x16_t t61_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t61_2)),
       vreinterpretq_s16_u16(t61_3));
-  uint8x16_t t62_sat_0 = vmaxq_u8(t61_sat_0, k0);
-  uint8x16_t t62_sat_1 = vmaxq_u8(t61_sat_1, k0);
-  vst1q_u8(&dst_row11[0], t62_sat_0);
-  vst1q_u8(&dst_row11[16], t62_sat_1);
+  vst1q_u8(&dst_row11[0], t61_sat_0);
+  vst1q_u8(&dst_row11[16], t61_sat_1);
   int16x8_t t65_0 = vdupq_n_s16((int16_t)((t64 - t1)));
   int16x8_t t65_1 = vdupq_n_s16((int16_t)((t64 - t1)));
   int16x8_t t65_2 = vdupq_n_s16((int16_t)((t64 - t1)));
@@ -292,10 +267,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t66_1));
   uint8x16_t t66_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t66_2)),
       vreinterpretq_s16_u16(t66_3));
-  uint8x16_t t67_sat_0 = vmaxq_u8(t66_sat_0, k0);
-  uint8x16_t t67_sat_1 = vmaxq_u8(t66_sat_1, k0);
-  vst1q_u8(&dst_row12[0], t67_sat_0);
-  vst1q_u8(&dst_row12[16], t67_sat_1);
+  vst1q_u8(&dst_row12[0], t66_sat_0);
+  vst1q_u8(&dst_row12[16], t66_sat_1);
   int16x8_t t70_0 = vdupq_n_s16((int16_t)((t69 - t1)));
   int16x8_t t70_1 = vdupq_n_s16((int16_t)((t69 - t1)));
   int16x8_t t70_2 = vdupq_n_s16((int16_t)((t69 - t1)));
@@ -308,10 +281,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t71_1));
   uint8x16_t t71_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t71_2)),
       vreinterpretq_s16_u16(t71_3));
-  uint8x16_t t72_sat_0 = vmaxq_u8(t71_sat_0, k0);
-  uint8x16_t t72_sat_1 = vmaxq_u8(t71_sat_1, k0);
-  vst1q_u8(&dst_row13[0], t72_sat_0);
-  vst1q_u8(&dst_row13[16], t72_sat_1);
+  vst1q_u8(&dst_row13[0], t71_sat_0);
+  vst1q_u8(&dst_row13[16], t71_sat_1);
   int16x8_t t75_0 = vdupq_n_s16((int16_t)((t74 - t1)));
   int16x8_t t75_1 = vdupq_n_s16((int16_t)((t74 - t1)));
   int16x8_t t75_2 = vdupq_n_s16((int16_t)((t74 - t1)));
@@ -324,10 +295,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t76_1));
   uint8x16_t t76_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t76_2)),
       vreinterpretq_s16_u16(t76_3));
-  uint8x16_t t77_sat_0 = vmaxq_u8(t76_sat_0, k0);
-  uint8x16_t t77_sat_1 = vmaxq_u8(t76_sat_1, k0);
-  vst1q_u8(&dst_row14[0], t77_sat_0);
-  vst1q_u8(&dst_row14[16], t77_sat_1);
+  vst1q_u8(&dst_row14[0], t76_sat_0);
+  vst1q_u8(&dst_row14[16], t76_sat_1);
   int16x8_t t80_0 = vdupq_n_s16((int16_t)((t79 - t1)));
   int16x8_t t80_1 = vdupq_n_s16((int16_t)((t79 - t1)));
   int16x8_t t80_2 = vdupq_n_s16((int16_t)((t79 - t1)));
@@ -340,10 +309,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t81_1));
   uint8x16_t t81_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t81_2)),
       vreinterpretq_s16_u16(t81_3));
-  uint8x16_t t82_sat_0 = vmaxq_u8(t81_sat_0, k0);
-  uint8x16_t t82_sat_1 = vmaxq_u8(t81_sat_1, k0);
-  vst1q_u8(&dst_row15[0], t82_sat_0);
-  vst1q_u8(&dst_row15[16], t82_sat_1);
+  vst1q_u8(&dst_row15[0], t81_sat_0);
+  vst1q_u8(&dst_row15[16], t81_sat_1);
   int16x8_t t85_0 = vdupq_n_s16((int16_t)((t84 - t1)));
   int16x8_t t85_1 = vdupq_n_s16((int16_t)((t84 - t1)));
   int16x8_t t85_2 = vdupq_n_s16((int16_t)((t84 - t1)));
@@ -356,10 +323,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t86_1));
   uint8x16_t t86_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t86_2)),
       vreinterpretq_s16_u16(t86_3));
-  uint8x16_t t87_sat_0 = vmaxq_u8(t86_sat_0, k0);
-  uint8x16_t t87_sat_1 = vmaxq_u8(t86_sat_1, k0);
-  vst1q_u8(&dst_row16[0], t87_sat_0);
-  vst1q_u8(&dst_row16[16], t87_sat_1);
+  vst1q_u8(&dst_row16[0], t86_sat_0);
+  vst1q_u8(&dst_row16[16], t86_sat_1);
   int16x8_t t90_0 = vdupq_n_s16((int16_t)((t89 - t1)));
   int16x8_t t90_1 = vdupq_n_s16((int16_t)((t89 - t1)));
   int16x8_t t90_2 = vdupq_n_s16((int16_t)((t89 - t1)));
@@ -372,10 +337,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t91_1));
   uint8x16_t t91_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t91_2)),
       vreinterpretq_s16_u16(t91_3));
-  uint8x16_t t92_sat_0 = vmaxq_u8(t91_sat_0, k0);
-  uint8x16_t t92_sat_1 = vmaxq_u8(t91_sat_1, k0);
-  vst1q_u8(&dst_row17[0], t92_sat_0);
-  vst1q_u8(&dst_row17[16], t92_sat_1);
+  vst1q_u8(&dst_row17[0], t91_sat_0);
+  vst1q_u8(&dst_row17[16], t91_sat_1);
   int16x8_t t95_0 = vdupq_n_s16((int16_t)((t94 - t1)));
   int16x8_t t95_1 = vdupq_n_s16((int16_t)((t94 - t1)));
   int16x8_t t95_2 = vdupq_n_s16((int16_t)((t94 - t1)));
@@ -388,10 +351,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t96_1));
   uint8x16_t t96_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t96_2)),
       vreinterpretq_s16_u16(t96_3));
-  uint8x16_t t97_sat_0 = vmaxq_u8(t96_sat_0, k0);
-  uint8x16_t t97_sat_1 = vmaxq_u8(t96_sat_1, k0);
-  vst1q_u8(&dst_row18[0], t97_sat_0);
-  vst1q_u8(&dst_row18[16], t97_sat_1);
+  vst1q_u8(&dst_row18[0], t96_sat_0);
+  vst1q_u8(&dst_row18[16], t96_sat_1);
   int16x8_t t100_0 = vdupq_n_s16((int16_t)((t99 - t1)));
   int16x8_t t100_1 = vdupq_n_s16((int16_t)((t99 - t1)));
   int16x8_t t100_2 = vdupq_n_s16((int16_t)((t99 - t1)));
@@ -404,10 +365,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t101_1));
   uint8x16_t t101_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t101_2)),
       vreinterpretq_s16_u16(t101_3));
-  uint8x16_t t102_sat_0 = vmaxq_u8(t101_sat_0, k0);
-  uint8x16_t t102_sat_1 = vmaxq_u8(t101_sat_1, k0);
-  vst1q_u8(&dst_row19[0], t102_sat_0);
-  vst1q_u8(&dst_row19[16], t102_sat_1);
+  vst1q_u8(&dst_row19[0], t101_sat_0);
+  vst1q_u8(&dst_row19[16], t101_sat_1);
   int16x8_t t105_0 = vdupq_n_s16((int16_t)((t104 - t1)));
   int16x8_t t105_1 = vdupq_n_s16((int16_t)((t104 - t1)));
   int16x8_t t105_2 = vdupq_n_s16((int16_t)((t104 - t1)));
@@ -420,10 +379,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t106_1));
   uint8x16_t t106_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t106_2)),
       vreinterpretq_s16_u16(t106_3));
-  uint8x16_t t107_sat_0 = vmaxq_u8(t106_sat_0, k0);
-  uint8x16_t t107_sat_1 = vmaxq_u8(t106_sat_1, k0);
-  vst1q_u8(&dst_row20[0], t107_sat_0);
-  vst1q_u8(&dst_row20[16], t107_sat_1);
+  vst1q_u8(&dst_row20[0], t106_sat_0);
+  vst1q_u8(&dst_row20[16], t106_sat_1);
   int16x8_t t110_0 = vdupq_n_s16((int16_t)((t109 - t1)));
   int16x8_t t110_1 = vdupq_n_s16((int16_t)((t109 - t1)));
   int16x8_t t110_2 = vdupq_n_s16((int16_t)((t109 - t1)));
@@ -436,10 +393,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t111_1));
   uint8x16_t t111_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t111_2)),
       vreinterpretq_s16_u16(t111_3));
-  uint8x16_t t112_sat_0 = vmaxq_u8(t111_sat_0, k0);
-  uint8x16_t t112_sat_1 = vmaxq_u8(t111_sat_1, k0);
-  vst1q_u8(&dst_row21[0], t112_sat_0);
-  vst1q_u8(&dst_row21[16], t112_sat_1);
+  vst1q_u8(&dst_row21[0], t111_sat_0);
+  vst1q_u8(&dst_row21[16], t111_sat_1);
   int16x8_t t115_0 = vdupq_n_s16((int16_t)((t114 - t1)));
   int16x8_t t115_1 = vdupq_n_s16((int16_t)((t114 - t1)));
   int16x8_t t115_2 = vdupq_n_s16((int16_t)((t114 - t1)));
@@ -452,10 +407,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t116_1));
   uint8x16_t t116_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t116_2)),
       vreinterpretq_s16_u16(t116_3));
-  uint8x16_t t117_sat_0 = vmaxq_u8(t116_sat_0, k0);
-  uint8x16_t t117_sat_1 = vmaxq_u8(t116_sat_1, k0);
-  vst1q_u8(&dst_row22[0], t117_sat_0);
-  vst1q_u8(&dst_row22[16], t117_sat_1);
+  vst1q_u8(&dst_row22[0], t116_sat_0);
+  vst1q_u8(&dst_row22[16], t116_sat_1);
   int16x8_t t120_0 = vdupq_n_s16((int16_t)((t119 - t1)));
   int16x8_t t120_1 = vdupq_n_s16((int16_t)((t119 - t1)));
   int16x8_t t120_2 = vdupq_n_s16((int16_t)((t119 - t1)));
@@ -468,10 +421,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t121_1));
   uint8x16_t t121_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t121_2)),
       vreinterpretq_s16_u16(t121_3));
-  uint8x16_t t122_sat_0 = vmaxq_u8(t121_sat_0, k0);
-  uint8x16_t t122_sat_1 = vmaxq_u8(t121_sat_1, k0);
-  vst1q_u8(&dst_row23[0], t122_sat_0);
-  vst1q_u8(&dst_row23[16], t122_sat_1);
+  vst1q_u8(&dst_row23[0], t121_sat_0);
+  vst1q_u8(&dst_row23[16], t121_sat_1);
   int16x8_t t125_0 = vdupq_n_s16((int16_t)((t124 - t1)));
   int16x8_t t125_1 = vdupq_n_s16((int16_t)((t124 - t1)));
   int16x8_t t125_2 = vdupq_n_s16((int16_t)((t124 - t1)));
@@ -484,10 +435,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t126_1));
   uint8x16_t t126_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t126_2)),
       vreinterpretq_s16_u16(t126_3));
-  uint8x16_t t127_sat_0 = vmaxq_u8(t126_sat_0, k0);
-  uint8x16_t t127_sat_1 = vmaxq_u8(t126_sat_1, k0);
-  vst1q_u8(&dst_row24[0], t127_sat_0);
-  vst1q_u8(&dst_row24[16], t127_sat_1);
+  vst1q_u8(&dst_row24[0], t126_sat_0);
+  vst1q_u8(&dst_row24[16], t126_sat_1);
   int16x8_t t130_0 = vdupq_n_s16((int16_t)((t129 - t1)));
   int16x8_t t130_1 = vdupq_n_s16((int16_t)((t129 - t1)));
   int16x8_t t130_2 = vdupq_n_s16((int16_t)((t129 - t1)));
@@ -500,10 +449,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t131_1));
   uint8x16_t t131_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t131_2)),
       vreinterpretq_s16_u16(t131_3));
-  uint8x16_t t132_sat_0 = vmaxq_u8(t131_sat_0, k0);
-  uint8x16_t t132_sat_1 = vmaxq_u8(t131_sat_1, k0);
-  vst1q_u8(&dst_row25[0], t132_sat_0);
-  vst1q_u8(&dst_row25[16], t132_sat_1);
+  vst1q_u8(&dst_row25[0], t131_sat_0);
+  vst1q_u8(&dst_row25[16], t131_sat_1);
   int16x8_t t135_0 = vdupq_n_s16((int16_t)((t134 - t1)));
   int16x8_t t135_1 = vdupq_n_s16((int16_t)((t134 - t1)));
   int16x8_t t135_2 = vdupq_n_s16((int16_t)((t134 - t1)));
@@ -516,10 +463,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t136_1));
   uint8x16_t t136_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t136_2)),
       vreinterpretq_s16_u16(t136_3));
-  uint8x16_t t137_sat_0 = vmaxq_u8(t136_sat_0, k0);
-  uint8x16_t t137_sat_1 = vmaxq_u8(t136_sat_1, k0);
-  vst1q_u8(&dst_row26[0], t137_sat_0);
-  vst1q_u8(&dst_row26[16], t137_sat_1);
+  vst1q_u8(&dst_row26[0], t136_sat_0);
+  vst1q_u8(&dst_row26[16], t136_sat_1);
   int16x8_t t140_0 = vdupq_n_s16((int16_t)((t139 - t1)));
   int16x8_t t140_1 = vdupq_n_s16((int16_t)((t139 - t1)));
   int16x8_t t140_2 = vdupq_n_s16((int16_t)((t139 - t1)));
@@ -532,10 +477,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t141_1));
   uint8x16_t t141_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t141_2)),
       vreinterpretq_s16_u16(t141_3));
-  uint8x16_t t142_sat_0 = vmaxq_u8(t141_sat_0, k0);
-  uint8x16_t t142_sat_1 = vmaxq_u8(t141_sat_1, k0);
-  vst1q_u8(&dst_row27[0], t142_sat_0);
-  vst1q_u8(&dst_row27[16], t142_sat_1);
+  vst1q_u8(&dst_row27[0], t141_sat_0);
+  vst1q_u8(&dst_row27[16], t141_sat_1);
   int16x8_t t145_0 = vdupq_n_s16((int16_t)((t144 - t1)));
   int16x8_t t145_1 = vdupq_n_s16((int16_t)((t144 - t1)));
   int16x8_t t145_2 = vdupq_n_s16((int16_t)((t144 - t1)));
@@ -548,10 +491,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t146_1));
   uint8x16_t t146_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t146_2)),
       vreinterpretq_s16_u16(t146_3));
-  uint8x16_t t147_sat_0 = vmaxq_u8(t146_sat_0, k0);
-  uint8x16_t t147_sat_1 = vmaxq_u8(t146_sat_1, k0);
-  vst1q_u8(&dst_row28[0], t147_sat_0);
-  vst1q_u8(&dst_row28[16], t147_sat_1);
+  vst1q_u8(&dst_row28[0], t146_sat_0);
+  vst1q_u8(&dst_row28[16], t146_sat_1);
   int16x8_t t150_0 = vdupq_n_s16((int16_t)((t149 - t1)));
   int16x8_t t150_1 = vdupq_n_s16((int16_t)((t149 - t1)));
   int16x8_t t150_2 = vdupq_n_s16((int16_t)((t149 - t1)));
@@ -564,10 +505,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t151_1));
   uint8x16_t t151_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t151_2)),
       vreinterpretq_s16_u16(t151_3));
-  uint8x16_t t152_sat_0 = vmaxq_u8(t151_sat_0, k0);
-  uint8x16_t t152_sat_1 = vmaxq_u8(t151_sat_1, k0);
-  vst1q_u8(&dst_row29[0], t152_sat_0);
-  vst1q_u8(&dst_row29[16], t152_sat_1);
+  vst1q_u8(&dst_row29[0], t151_sat_0);
+  vst1q_u8(&dst_row29[16], t151_sat_1);
   int16x8_t t155_0 = vdupq_n_s16((int16_t)((t154 - t1)));
   int16x8_t t155_1 = vdupq_n_s16((int16_t)((t154 - t1)));
   int16x8_t t155_2 = vdupq_n_s16((int16_t)((t154 - t1)));
@@ -580,10 +519,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t156_1));
   uint8x16_t t156_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t156_2)),
       vreinterpretq_s16_u16(t156_3));
-  uint8x16_t t157_sat_0 = vmaxq_u8(t156_sat_0, k0);
-  uint8x16_t t157_sat_1 = vmaxq_u8(t156_sat_1, k0);
-  vst1q_u8(&dst_row30[0], t157_sat_0);
-  vst1q_u8(&dst_row30[16], t157_sat_1);
+  vst1q_u8(&dst_row30[0], t156_sat_0);
+  vst1q_u8(&dst_row30[16], t156_sat_1);
   int16x8_t t160_0 = vdupq_n_s16((int16_t)((t159 - t1)));
   int16x8_t t160_1 = vdupq_n_s16((int16_t)((t159 - t1)));
   int16x8_t t160_2 = vdupq_n_s16((int16_t)((t159 - t1)));
@@ -596,10 +533,8 @@ static inline void one_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t ds
       vreinterpretq_s16_u16(t161_1));
   uint8x16_t t161_sat_1 = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t161_2)),
       vreinterpretq_s16_u16(t161_3));
-  uint8x16_t t162_sat_0 = vmaxq_u8(t161_sat_0, k0);
-  uint8x16_t t162_sat_1 = vmaxq_u8(t161_sat_1, k0);
-  vst1q_u8(&dst_row31[0], t162_sat_0);
-  vst1q_u8(&dst_row31[16], t162_sat_1);
+  vst1q_u8(&dst_row31[0], t161_sat_0);
+  vst1q_u8(&dst_row31[16], t161_sat_1);
 }
 
 void daedalus_item_vp9_intra_tm32__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

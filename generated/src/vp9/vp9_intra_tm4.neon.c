@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 9c4879622ba41d90
+ * Class full, input hash 30a6c67ab016b700
  */
 static inline void one_item_vp9_intra_tm4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -37,14 +37,12 @@ static inline void one_item_vp9_intra_tm4__neon_full(uint8_t *dst, ptrdiff_t dst
       vdupq_n_u32(*(const daedalus_any_u32 *)&top[0]), 1), 2), 3));
   uint16x8_t t4_0 = vaddw_u8(t2_0, vget_low_u8(t3));
   uint16x8_t t4_1 = vaddw_high_u8(t2_1, t3);
-  uint8x16_t k0 = vdupq_n_u8((uint8_t)(daedalus_clip64(0, INT64_C(0), INT64_C(255))));
   uint8x16_t t4_sat = vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u16(t4_0)),
       vreinterpretq_s16_u16(t4_1));
-  uint8x16_t t6_sat = vmaxq_u8(t4_sat, k0);
-  *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 0);
-  *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 1);
-  *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 2);
-  *(daedalus_any_u32 *)&dst_row3[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 3);
+  *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 0);
+  *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 1);
+  *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 2);
+  *(daedalus_any_u32 *)&dst_row3[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 3);
 }
 
 void daedalus_item_vp9_intra_tm4__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

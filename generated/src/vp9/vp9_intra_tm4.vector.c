@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 55d7edffc04599ac
+ * Class full, input hash 028e95521bdc8066
  */
 static inline void one_item_vp9_intra_tm4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -42,13 +42,11 @@ static inline void one_item_vp9_intra_tm4__vector_full(uint8_t *dst, ptrdiff_t d
   uint16x8_t t3_1 = vmovl_high_u8(t3);
   uint16x8_t t4_0 = vaddq_u16(t2_0, t3_0);
   uint16x8_t t4_1 = vaddq_u16(t2_1, t3_1);
-  uint8x16_t k0 = vdupq_n_u8((uint8_t)(daedalus_clip64(0, INT64_C(0), INT64_C(255))));
   uint8x16_t t4_sat = vqmovunq_s16(vreinterpretq_s16_u16(t4_0), vreinterpretq_s16_u16(t4_1));
-  uint8x16_t t6_sat = vmaxq_u8(t4_sat, k0);
-  *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 0);
-  *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 1);
-  *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 2);
-  *(daedalus_any_u32 *)&dst_row3[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t6_sat), 3);
+  *(daedalus_any_u32 *)&dst[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 0);
+  *(daedalus_any_u32 *)&dst_row1[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 1);
+  *(daedalus_any_u32 *)&dst_row2[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 2);
+  *(daedalus_any_u32 *)&dst_row3[0] = vgetq_lane_u32(vreinterpretq_u32_u8(t4_sat), 3);
 }
 
 void daedalus_item_vp9_intra_tm4__vector_full(uint8_t *dst, ptrdiff_t dst_stride,

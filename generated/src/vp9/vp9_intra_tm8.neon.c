@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 4bf6298ea9c579b0
+ * Class full, input hash 631412cf9c9a1ee7
  */
 static inline void one_item_vp9_intra_tm8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -37,40 +37,39 @@ static inline void one_item_vp9_intra_tm8__neon_full(uint8_t *dst, ptrdiff_t dst
   int32_t t29 = left[2];
   int32_t t34 = left[1];
   int32_t t39 = left[0];
-  int16x8_t t2 = vdupq_n_s16((int16_t)((t0 - t1)));
   uint8x8_t t3 = vld1_u8(&top[0]);
-  uint16x8_t t3_2 = vmovl_u8(t3);
-  uint16x8_t t4_sat = vsqaddq_u16(t3_2, t2);
-  uint8x8_t t6_sat = vqmovun_s16(vreinterpretq_s16_u16(t4_sat));
-  vst1_u8(&dst[0], t6_sat);
+  int16x8_t t2 = vdupq_n_s16((int16_t)((t0 - t1)));
+  uint16x8_t t4 = vaddw_u8(vreinterpretq_u16_s16(t2), t3);
+  uint8x8_t t4_sat = vqmovun_s16(vreinterpretq_s16_u16(t4));
+  vst1_u8(&dst[0], t4_sat);
   int16x8_t t10 = vdupq_n_s16((int16_t)((t9 - t1)));
-  uint16x8_t t11_sat = vsqaddq_u16(t3_2, t10);
-  uint8x8_t t12_sat = vqmovun_s16(vreinterpretq_s16_u16(t11_sat));
-  vst1_u8(&dst_row1[0], t12_sat);
+  uint16x8_t t11 = vaddw_u8(vreinterpretq_u16_s16(t10), t3);
+  uint8x8_t t11_sat = vqmovun_s16(vreinterpretq_s16_u16(t11));
+  vst1_u8(&dst_row1[0], t11_sat);
   int16x8_t t15 = vdupq_n_s16((int16_t)((t14 - t1)));
-  uint16x8_t t16_sat = vsqaddq_u16(t3_2, t15);
-  uint8x8_t t17_sat = vqmovun_s16(vreinterpretq_s16_u16(t16_sat));
-  vst1_u8(&dst_row2[0], t17_sat);
+  uint16x8_t t16 = vaddw_u8(vreinterpretq_u16_s16(t15), t3);
+  uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
+  vst1_u8(&dst_row2[0], t16_sat);
   int16x8_t t20 = vdupq_n_s16((int16_t)((t19 - t1)));
-  uint16x8_t t21_sat = vsqaddq_u16(t3_2, t20);
-  uint8x8_t t22_sat = vqmovun_s16(vreinterpretq_s16_u16(t21_sat));
-  vst1_u8(&dst_row3[0], t22_sat);
+  uint16x8_t t21 = vaddw_u8(vreinterpretq_u16_s16(t20), t3);
+  uint8x8_t t21_sat = vqmovun_s16(vreinterpretq_s16_u16(t21));
+  vst1_u8(&dst_row3[0], t21_sat);
   int16x8_t t25 = vdupq_n_s16((int16_t)((t24 - t1)));
-  uint16x8_t t26_sat = vsqaddq_u16(t3_2, t25);
-  uint8x8_t t27_sat = vqmovun_s16(vreinterpretq_s16_u16(t26_sat));
-  vst1_u8(&dst_row4[0], t27_sat);
+  uint16x8_t t26 = vaddw_u8(vreinterpretq_u16_s16(t25), t3);
+  uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26));
+  vst1_u8(&dst_row4[0], t26_sat);
   int16x8_t t30 = vdupq_n_s16((int16_t)((t29 - t1)));
-  uint16x8_t t31_sat = vsqaddq_u16(t3_2, t30);
-  uint8x8_t t32_sat = vqmovun_s16(vreinterpretq_s16_u16(t31_sat));
-  vst1_u8(&dst_row5[0], t32_sat);
+  uint16x8_t t31 = vaddw_u8(vreinterpretq_u16_s16(t30), t3);
+  uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
+  vst1_u8(&dst_row5[0], t31_sat);
   int16x8_t t35 = vdupq_n_s16((int16_t)((t34 - t1)));
-  uint16x8_t t36_sat = vsqaddq_u16(t3_2, t35);
-  uint8x8_t t37_sat = vqmovun_s16(vreinterpretq_s16_u16(t36_sat));
-  vst1_u8(&dst_row6[0], t37_sat);
+  uint16x8_t t36 = vaddw_u8(vreinterpretq_u16_s16(t35), t3);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  vst1_u8(&dst_row6[0], t36_sat);
   int16x8_t t40 = vdupq_n_s16((int16_t)((t39 - t1)));
-  uint16x8_t t41_sat = vsqaddq_u16(t3_2, t40);
-  uint8x8_t t42_sat = vqmovun_s16(vreinterpretq_s16_u16(t41_sat));
-  vst1_u8(&dst_row7[0], t42_sat);
+  uint16x8_t t41 = vaddw_u8(vreinterpretq_u16_s16(t40), t3);
+  uint8x8_t t41_sat = vqmovun_s16(vreinterpretq_s16_u16(t41));
+  vst1_u8(&dst_row7[0], t41_sat);
 }
 
 void daedalus_item_vp9_intra_tm8__neon_full(uint8_t *dst, ptrdiff_t dst_stride,

@@ -14,7 +14,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash ad6eb4bcdfdb4e2f
+ * Class full, input hash 617d4f7dd23b8d9a
  */
 static inline void one_item_vp9_intra_tm8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,
     const uint8_t *left, ptrdiff_t left_stride, const uint8_t *top, ptrdiff_t top_stride) {
@@ -41,45 +41,36 @@ static inline void one_item_vp9_intra_tm8__vector_full(uint8_t *dst, ptrdiff_t d
   uint16x8_t t3_2 = vmovl_u8(t3);
   int16x8_t t2 = vdupq_n_s16((int16_t)((t0 - t1)));
   uint16x8_t t4 = vaddq_u16(vreinterpretq_u16_s16(t2), t3_2);
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(0));
-  int16x8_t t6 = vmaxq_s16(vreinterpretq_s16_u16(t4), vreinterpretq_s16_u16(k0));
-  uint8x8_t t6_sat = vqmovn_u16(vreinterpretq_u16_s16(t6));
-  vst1_u8(&dst[0], t6_sat);
+  uint8x8_t t4_sat = vqmovun_s16(vreinterpretq_s16_u16(t4));
+  vst1_u8(&dst[0], t4_sat);
   int16x8_t t10 = vdupq_n_s16((int16_t)((t9 - t1)));
   uint16x8_t t11 = vaddq_u16(vreinterpretq_u16_s16(t10), t3_2);
-  int16x8_t t12 = vmaxq_s16(vreinterpretq_s16_u16(t11), vreinterpretq_s16_u16(k0));
-  uint8x8_t t12_sat = vqmovn_u16(vreinterpretq_u16_s16(t12));
-  vst1_u8(&dst_row1[0], t12_sat);
+  uint8x8_t t11_sat = vqmovun_s16(vreinterpretq_s16_u16(t11));
+  vst1_u8(&dst_row1[0], t11_sat);
   int16x8_t t15 = vdupq_n_s16((int16_t)((t14 - t1)));
   uint16x8_t t16 = vaddq_u16(vreinterpretq_u16_s16(t15), t3_2);
-  int16x8_t t17 = vmaxq_s16(vreinterpretq_s16_u16(t16), vreinterpretq_s16_u16(k0));
-  uint8x8_t t17_sat = vqmovn_u16(vreinterpretq_u16_s16(t17));
-  vst1_u8(&dst_row2[0], t17_sat);
+  uint8x8_t t16_sat = vqmovun_s16(vreinterpretq_s16_u16(t16));
+  vst1_u8(&dst_row2[0], t16_sat);
   int16x8_t t20 = vdupq_n_s16((int16_t)((t19 - t1)));
   uint16x8_t t21 = vaddq_u16(vreinterpretq_u16_s16(t20), t3_2);
-  int16x8_t t22 = vmaxq_s16(vreinterpretq_s16_u16(t21), vreinterpretq_s16_u16(k0));
-  uint8x8_t t22_sat = vqmovn_u16(vreinterpretq_u16_s16(t22));
-  vst1_u8(&dst_row3[0], t22_sat);
+  uint8x8_t t21_sat = vqmovun_s16(vreinterpretq_s16_u16(t21));
+  vst1_u8(&dst_row3[0], t21_sat);
   int16x8_t t25 = vdupq_n_s16((int16_t)((t24 - t1)));
   uint16x8_t t26 = vaddq_u16(vreinterpretq_u16_s16(t25), t3_2);
-  int16x8_t t27 = vmaxq_s16(vreinterpretq_s16_u16(t26), vreinterpretq_s16_u16(k0));
-  uint8x8_t t27_sat = vqmovn_u16(vreinterpretq_u16_s16(t27));
-  vst1_u8(&dst_row4[0], t27_sat);
+  uint8x8_t t26_sat = vqmovun_s16(vreinterpretq_s16_u16(t26));
+  vst1_u8(&dst_row4[0], t26_sat);
   int16x8_t t30 = vdupq_n_s16((int16_t)((t29 - t1)));
   uint16x8_t t31 = vaddq_u16(vreinterpretq_u16_s16(t30), t3_2);
-  int16x8_t t32 = vmaxq_s16(vreinterpretq_s16_u16(t31), vreinterpretq_s16_u16(k0));
-  uint8x8_t t32_sat = vqmovn_u16(vreinterpretq_u16_s16(t32));
-  vst1_u8(&dst_row5[0], t32_sat);
+  uint8x8_t t31_sat = vqmovun_s16(vreinterpretq_s16_u16(t31));
+  vst1_u8(&dst_row5[0], t31_sat);
   int16x8_t t35 = vdupq_n_s16((int16_t)((t34 - t1)));
   uint16x8_t t36 = vaddq_u16(vreinterpretq_u16_s16(t35), t3_2);
-  int16x8_t t37 = vmaxq_s16(vreinterpretq_s16_u16(t36), vreinterpretq_s16_u16(k0));
-  uint8x8_t t37_sat = vqmovn_u16(vreinterpretq_u16_s16(t37));
-  vst1_u8(&dst_row6[0], t37_sat);
+  uint8x8_t t36_sat = vqmovun_s16(vreinterpretq_s16_u16(t36));
+  vst1_u8(&dst_row6[0], t36_sat);
   int16x8_t t40 = vdupq_n_s16((int16_t)((t39 - t1)));
   uint16x8_t t41 = vaddq_u16(vreinterpretq_u16_s16(t40), t3_2);
-  int16x8_t t42 = vmaxq_s16(vreinterpretq_s16_u16(t41), vreinterpretq_s16_u16(k0));
-  uint8x8_t t42_sat = vqmovn_u16(vreinterpretq_u16_s16(t42));
-  vst1_u8(&dst_row7[0], t42_sat);
+  uint8x8_t t41_sat = vqmovun_s16(vreinterpretq_s16_u16(t41));
+  vst1_u8(&dst_row7[0], t41_sat);
 }
 
 void daedalus_item_vp9_intra_tm8__vector_full(uint8_t *dst, ptrdiff_t dst_stride,

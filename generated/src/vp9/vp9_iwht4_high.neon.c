@@ -16,7 +16,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash 852ab3ccbb11d99c
+ * Class full, input hash 6f01363b12b88e94
  * assumes t20: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -108,13 +108,11 @@ static inline void items_2_vp9_iwht4_high__neon_full_x2(uint16_t *const dst[2],
       vld1_u16(&((uint16_t *)(dst[1]))[0]));
   uint32x4_t value_0 = vaddw_u16(residuals0_0, vget_low_u16(t20));
   uint32x4_t value_1 = vaddw_high_u16(residuals0_1, t20);
-  uint16x8_t k0 = vdupq_n_u16((uint16_t)(daedalus_clip64(0, INT64_C(0), INT64_C(65535))));
   uint16x8_t value_sat = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0),
       vreinterpretq_s32_u32(value_1));
-  uint16x8_t t23_sat = vmaxq_u16(value_sat, k0);
   uint16x8_t t3_sat =
       vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
-  uint16x8_t t24_sat = vminq_u16(t23_sat, t3_sat);
+  uint16x8_t t24_sat = vminq_u16(value_sat, t3_sat);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t24_sat));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t24_sat));
   uint16x8_t t25 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
@@ -123,8 +121,7 @@ static inline void items_2_vp9_iwht4_high__neon_full_x2(uint16_t *const dst[2],
   uint32x4_t value_1_2 = vaddw_high_u16(residuals1_1, t25);
   uint16x8_t value_sat_2 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_2),
       vreinterpretq_s32_u32(value_1_2));
-  uint16x8_t t27_sat = vmaxq_u16(value_sat_2, k0);
-  uint16x8_t t28_sat = vminq_u16(t27_sat, t3_sat);
+  uint16x8_t t28_sat = vminq_u16(value_sat_2, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t28_sat));
   vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t28_sat));
   uint16x8_t t29 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
@@ -133,8 +130,7 @@ static inline void items_2_vp9_iwht4_high__neon_full_x2(uint16_t *const dst[2],
   uint32x4_t value_1_3 = vaddw_high_u16(residuals2_1, t29);
   uint16x8_t value_sat_3 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_3),
       vreinterpretq_s32_u32(value_1_3));
-  uint16x8_t t31_sat = vmaxq_u16(value_sat_3, k0);
-  uint16x8_t t32_sat = vminq_u16(t31_sat, t3_sat);
+  uint16x8_t t32_sat = vminq_u16(value_sat_3, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t32_sat));
   vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t32_sat));
   uint16x8_t t33 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
@@ -143,8 +139,7 @@ static inline void items_2_vp9_iwht4_high__neon_full_x2(uint16_t *const dst[2],
   uint32x4_t value_1_4 = vaddw_high_u16(residuals3_1, t33);
   uint16x8_t value_sat_4 = DAEDALUS_NARROW(qmovun, s32, u16, vreinterpretq_s32_u32(value_0_4),
       vreinterpretq_s32_u32(value_1_4));
-  uint16x8_t t35_sat = vmaxq_u16(value_sat_4, k0);
-  uint16x8_t t36_sat = vminq_u16(t35_sat, t3_sat);
+  uint16x8_t t36_sat = vminq_u16(value_sat_4, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t36_sat));
   vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t36_sat));
 }
@@ -194,30 +189,27 @@ static inline void one_item_vp9_iwht4_high__neon_full_x2(uint16_t *dst, ptrdiff_
   uint32x4_t residuals3 = vaddq_u32(d_2, residuals2);
   uint16x4_t t20 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint32x4_t value = vaddw_u16(residuals0, t20);
-  int32x4_t value_sat = vmaxq_s32(vreinterpretq_s32_u32(value), vdupq_n_s32(0));
-  uint32x4_t t3 = vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
-      31)) - (uint32_t)1))));
-  uint32x4_t t24 = vminq_u32(vreinterpretq_u32_s32(value_sat), t3);
-  uint16x4_t t24_2 = vmovn_u32(t24);
-  vst1_u16(&((uint16_t *)(dst))[0], t24_2);
+  uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
+  uint16x4_t t3_sat =
+      vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535))));
+  uint16x4_t t24_sat = vmin_u16(value_sat, t3_sat);
+  vst1_u16(&((uint16_t *)(dst))[0], t24_sat);
   uint16x4_t t25 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
   uint32x4_t value_2 = vaddw_u16(residuals1, t25);
-  int32x4_t value_sat_2 = vmaxq_s32(vreinterpretq_s32_u32(value_2), vdupq_n_s32(0));
-  uint32x4_t t28 = vminq_u32(vreinterpretq_u32_s32(value_sat_2), t3);
-  uint16x4_t t28_2 = vmovn_u32(t28);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t28_2);
+  uint16x4_t value_sat_2 = vqmovun_s32(vreinterpretq_s32_u32(value_2));
+  uint16x4_t t28_sat = vmin_u16(value_sat_2, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t28_sat);
   uint16x4_t t29 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
   uint32x4_t value_3 = vaddw_u16(residuals2, t29);
-  int32x4_t value_sat_3 = vmaxq_s32(vreinterpretq_s32_u32(value_3), vdupq_n_s32(0));
-  uint32x4_t t32 = vminq_u32(vreinterpretq_u32_s32(value_sat_3), t3);
-  uint16x4_t t32_2 = vmovn_u32(t32);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t32_2);
+  uint16x4_t value_sat_3 = vqmovun_s32(vreinterpretq_s32_u32(value_3));
+  uint16x4_t t32_sat = vmin_u16(value_sat_3, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t32_sat);
   uint16x4_t t33 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
   uint32x4_t value_4 = vaddw_u16(residuals3, t33);
-  int32x4_t value_sat_4 = vmaxq_s32(vreinterpretq_s32_u32(value_4), vdupq_n_s32(0));
-  uint32x4_t t36 = vminq_u32(vreinterpretq_u32_s32(value_sat_4), t3);
-  uint16x4_t t36_2 = vmovn_u32(t36);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t36_2);
+  uint16x4_t value_sat_4 = vqmovun_s32(vreinterpretq_s32_u32(value_4));
+  uint16x4_t t36_sat = vmin_u16(value_sat_4, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t36_sat);
 }
 
 void daedalus_item_vp9_iwht4_high__neon_full_x2(uint16_t *dst, ptrdiff_t dst_stride,

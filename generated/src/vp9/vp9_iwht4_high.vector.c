@@ -15,7 +15,7 @@
 #include "variants.h"
 
 /*
- * Class full, input hash d49f9fc690b6d449
+ * Class full, input hash da9dcd5bd3a40f1e
  * assumes t20: 8.7.1.10: all values stored in T by this process are representable by a signed
  *   integer of 8 + BitDepth bits
  */
@@ -109,13 +109,11 @@ static inline void items_2_vp9_iwht4_high__vector_full_x2(uint16_t *const dst[2]
   uint32x4_t t20_1 = vmovl_high_u16(t20);
   uint32x4_t value_0 = vaddq_u32(t20_0, residuals0_0);
   uint32x4_t value_1 = vaddq_u32(t20_1, residuals0_1);
-  int32x4_t value_sat_0 = vmaxq_s32(vreinterpretq_s32_u32(value_0), vdupq_n_s32(0));
-  int32x4_t value_sat_1 = vmaxq_s32(vreinterpretq_s32_u32(value_1), vdupq_n_s32(0));
+  uint16x8_t value_sat = vqmovunq_s32(vreinterpretq_s32_u32(value_0),
+      vreinterpretq_s32_u32(value_1));
   uint16x8_t t3_sat =
       vcombine_u16(vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_2 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))), vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits_3 & 31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535)))));
-  uint16x8_t t23_sat = vqmovnq_u32(vreinterpretq_u32_s32(value_sat_0),
-      vreinterpretq_u32_s32(value_sat_1));
-  uint16x8_t t24_sat = vminq_u16(t23_sat, t3_sat);
+  uint16x8_t t24_sat = vminq_u16(value_sat, t3_sat);
   vst1_u16(&((uint16_t *)(dst[0]))[0], vget_low_u16(t24_sat));
   vst1_u16(&((uint16_t *)(dst[1]))[0], vget_high_u16(t24_sat));
   uint16x8_t t25 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row1))[0]),
@@ -124,11 +122,9 @@ static inline void items_2_vp9_iwht4_high__vector_full_x2(uint16_t *const dst[2]
   uint32x4_t t25_1 = vmovl_high_u16(t25);
   uint32x4_t value_0_2 = vaddq_u32(t25_0, residuals1_0);
   uint32x4_t value_1_2 = vaddq_u32(t25_1, residuals1_1);
-  int32x4_t value_sat_0_2 = vmaxq_s32(vreinterpretq_s32_u32(value_0_2), vdupq_n_s32(0));
-  int32x4_t value_sat_1_2 = vmaxq_s32(vreinterpretq_s32_u32(value_1_2), vdupq_n_s32(0));
-  uint16x8_t t27_sat = vqmovnq_u32(vreinterpretq_u32_s32(value_sat_0_2),
-      vreinterpretq_u32_s32(value_sat_1_2));
-  uint16x8_t t28_sat = vminq_u16(t27_sat, t3_sat);
+  uint16x8_t value_sat_2 = vqmovunq_s32(vreinterpretq_s32_u32(value_0_2),
+      vreinterpretq_s32_u32(value_1_2));
+  uint16x8_t t28_sat = vminq_u16(value_sat_2, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row1))[0], vget_low_u16(t28_sat));
   vst1_u16(&((uint16_t *)(dst_row1_2))[0], vget_high_u16(t28_sat));
   uint16x8_t t29 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row2))[0]),
@@ -137,11 +133,9 @@ static inline void items_2_vp9_iwht4_high__vector_full_x2(uint16_t *const dst[2]
   uint32x4_t t29_1 = vmovl_high_u16(t29);
   uint32x4_t value_0_3 = vaddq_u32(t29_0, residuals2_0);
   uint32x4_t value_1_3 = vaddq_u32(t29_1, residuals2_1);
-  int32x4_t value_sat_0_3 = vmaxq_s32(vreinterpretq_s32_u32(value_0_3), vdupq_n_s32(0));
-  int32x4_t value_sat_1_3 = vmaxq_s32(vreinterpretq_s32_u32(value_1_3), vdupq_n_s32(0));
-  uint16x8_t t31_sat = vqmovnq_u32(vreinterpretq_u32_s32(value_sat_0_3),
-      vreinterpretq_u32_s32(value_sat_1_3));
-  uint16x8_t t32_sat = vminq_u16(t31_sat, t3_sat);
+  uint16x8_t value_sat_3 = vqmovunq_s32(vreinterpretq_s32_u32(value_0_3),
+      vreinterpretq_s32_u32(value_1_3));
+  uint16x8_t t32_sat = vminq_u16(value_sat_3, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row2))[0], vget_low_u16(t32_sat));
   vst1_u16(&((uint16_t *)(dst_row2_2))[0], vget_high_u16(t32_sat));
   uint16x8_t t33 = vcombine_u16(vld1_u16(&((uint16_t *)(dst_row3))[0]),
@@ -150,11 +144,9 @@ static inline void items_2_vp9_iwht4_high__vector_full_x2(uint16_t *const dst[2]
   uint32x4_t t33_1 = vmovl_high_u16(t33);
   uint32x4_t value_0_4 = vaddq_u32(t33_0, residuals3_0);
   uint32x4_t value_1_4 = vaddq_u32(t33_1, residuals3_1);
-  int32x4_t value_sat_0_4 = vmaxq_s32(vreinterpretq_s32_u32(value_0_4), vdupq_n_s32(0));
-  int32x4_t value_sat_1_4 = vmaxq_s32(vreinterpretq_s32_u32(value_1_4), vdupq_n_s32(0));
-  uint16x8_t t35_sat = vqmovnq_u32(vreinterpretq_u32_s32(value_sat_0_4),
-      vreinterpretq_u32_s32(value_sat_1_4));
-  uint16x8_t t36_sat = vminq_u16(t35_sat, t3_sat);
+  uint16x8_t value_sat_4 = vqmovunq_s32(vreinterpretq_s32_u32(value_0_4),
+      vreinterpretq_s32_u32(value_1_4));
+  uint16x8_t t36_sat = vminq_u16(value_sat_4, t3_sat);
   vst1_u16(&((uint16_t *)(dst_row3))[0], vget_low_u16(t36_sat));
   vst1_u16(&((uint16_t *)(dst_row3_2))[0], vget_high_u16(t36_sat));
 }
@@ -205,33 +197,30 @@ static inline void one_item_vp9_iwht4_high__vector_full_x2(uint16_t *dst, ptrdif
   uint16x4_t t20 = vld1_u16(&((uint16_t *)(dst))[0]);
   uint32x4_t t20_2 = vmovl_u16(t20);
   uint32x4_t value = vaddq_u32(t20_2, residuals0);
-  int32x4_t value_sat = vmaxq_s32(vreinterpretq_s32_u32(value), vdupq_n_s32(0));
-  uint32x4_t t3 = vdupq_n_u32((uint32_t)(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
-      31)) - (uint32_t)1))));
-  uint32x4_t t24 = vminq_u32(vreinterpretq_u32_s32(value_sat), t3);
-  uint16x4_t t24_2 = vmovn_u32(t24);
-  vst1_u16(&((uint16_t *)(dst))[0], t24_2);
+  uint16x4_t value_sat = vqmovun_s32(vreinterpretq_s32_u32(value));
+  uint16x4_t t3_sat =
+      vdup_n_u16((uint16_t)(daedalus_clip64(((int32_t)((uint32_t)(int32_t)((uint32_t)1 << (bits &
+      31)) - (uint32_t)1)), INT64_C(0), INT64_C(65535))));
+  uint16x4_t t24_sat = vmin_u16(value_sat, t3_sat);
+  vst1_u16(&((uint16_t *)(dst))[0], t24_sat);
   uint16x4_t t25 = vld1_u16(&((uint16_t *)(dst_row1))[0]);
   uint32x4_t t25_2 = vmovl_u16(t25);
   uint32x4_t value_2 = vaddq_u32(t25_2, residuals1);
-  int32x4_t value_sat_2 = vmaxq_s32(vreinterpretq_s32_u32(value_2), vdupq_n_s32(0));
-  uint32x4_t t28 = vminq_u32(vreinterpretq_u32_s32(value_sat_2), t3);
-  uint16x4_t t28_2 = vmovn_u32(t28);
-  vst1_u16(&((uint16_t *)(dst_row1))[0], t28_2);
+  uint16x4_t value_sat_2 = vqmovun_s32(vreinterpretq_s32_u32(value_2));
+  uint16x4_t t28_sat = vmin_u16(value_sat_2, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row1))[0], t28_sat);
   uint16x4_t t29 = vld1_u16(&((uint16_t *)(dst_row2))[0]);
   uint32x4_t t29_2 = vmovl_u16(t29);
   uint32x4_t value_3 = vaddq_u32(t29_2, residuals2);
-  int32x4_t value_sat_3 = vmaxq_s32(vreinterpretq_s32_u32(value_3), vdupq_n_s32(0));
-  uint32x4_t t32 = vminq_u32(vreinterpretq_u32_s32(value_sat_3), t3);
-  uint16x4_t t32_2 = vmovn_u32(t32);
-  vst1_u16(&((uint16_t *)(dst_row2))[0], t32_2);
+  uint16x4_t value_sat_3 = vqmovun_s32(vreinterpretq_s32_u32(value_3));
+  uint16x4_t t32_sat = vmin_u16(value_sat_3, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row2))[0], t32_sat);
   uint16x4_t t33 = vld1_u16(&((uint16_t *)(dst_row3))[0]);
   uint32x4_t t33_2 = vmovl_u16(t33);
   uint32x4_t value_4 = vaddq_u32(t33_2, residuals3);
-  int32x4_t value_sat_4 = vmaxq_s32(vreinterpretq_s32_u32(value_4), vdupq_n_s32(0));
-  uint32x4_t t36 = vminq_u32(vreinterpretq_u32_s32(value_sat_4), t3);
-  uint16x4_t t36_2 = vmovn_u32(t36);
-  vst1_u16(&((uint16_t *)(dst_row3))[0], t36_2);
+  uint16x4_t value_sat_4 = vqmovun_s32(vreinterpretq_s32_u32(value_4));
+  uint16x4_t t36_sat = vmin_u16(value_sat_4, t3_sat);
+  vst1_u16(&((uint16_t *)(dst_row3))[0], t36_sat);
 }
 
 void daedalus_item_vp9_iwht4_high__vector_full_x2(uint16_t *dst, ptrdiff_t dst_stride,

@@ -201,6 +201,17 @@ def _min_is_limit(signed: bool) -> When:
     return when
 
 
+def _limit_is(end: int, signed: bool) -> When:
+    """The other operand is where the lane's type begins (0) or ends (1): limited to the lane, the
+    first is the same without it."""
+
+    def when(node: Node, w: int, of: RangeOf) -> bool:
+        c = node.args[1]
+        return c.op is Op.CONST and c.value == limits(w, signed)[end]
+
+    return when
+
+
 def _max_is_limit(signed: bool) -> When:
     def when(node: Node, w: int, of: RangeOf) -> bool:
         c, (tlo, thi) = node.args[1], limits(w, signed)
@@ -417,6 +428,10 @@ RULES: tuple[Rule, ...] = (
     Rule("min_sat_s", Op.MIN, "bits", ("sat_s",), "", pick=_first, when=_min_is_limit(True)),
     Rule("max_sat_u", Op.MAX, "bits", ("sat_u",), "", pick=_first, when=_max_is_limit(False)),
     Rule("max_sat_s", Op.MAX, "bits", ("sat_s",), "", pick=_first, when=_max_is_limit(True)),
+    Rule("min_of_sat_u", Op.MIN, "sat_u", ("sat_u",), "", pick=_first, when=_limit_is(1, False)),
+    Rule("min_of_sat_s", Op.MIN, "sat_s", ("sat_s",), "", pick=_first, when=_limit_is(1, True)),
+    Rule("max_of_sat_u", Op.MAX, "sat_u", ("sat_u",), "", pick=_first, when=_limit_is(0, False)),
+    Rule("max_of_sat_s", Op.MAX, "sat_s", ("sat_s",), "", pick=_first, when=_limit_is(0, True)),
     Rule("wrap", Op.WRAP, "bits", ("bits",), "", when=_wraps_here),
     Rule("wrap_and", Op.WRAP, "bits", ("bits",), "and_n", when=_low_bits_of, imm=_low_mask),
     Rule("assume", Op.ASSUME, "bits", ("bits",), ""),

@@ -267,7 +267,7 @@ static void test_mixed_threads(void) {
   CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
   const int cores = CPU_COUNT(&set), most = cores < 4 ? cores : 4;
   start(NOTHING);
-  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.01"), 0);
+  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.1"), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), (unsigned)most);
   for (int threads = 1; threads <= most; threads++) {
     snprintf(text, sizeof(text), "\"verdict\":\"ok\",\"reason\":\"\",\"threads\":%d,", threads);
