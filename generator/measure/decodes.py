@@ -223,8 +223,11 @@ def _decoded(
         counts, calls = _executed(program, functions, families.kind, words)
     except UserError as error:
         raise UserError(f"{clip.name}, {way}: {error.message}", error.hint, EXIT_FAILED) from None
-    own = {name: n for (_, name), n in zip(functions, counts, strict=True) if families.of(name)}
-    return Decoded(clip, way, sum(counts), {k: n for k, n in own.items() if n}, calls)
+    own = Counter[str]()  # of one name a decoder has functions for each depth
+    for (_, name), n in zip(functions, counts, strict=True):
+        if n and families.of(name):
+            own[name] += n
+    return Decoded(clip, way, sum(counts), own, calls)
 
 
 def _executed(

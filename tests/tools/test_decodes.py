@@ -23,6 +23,7 @@ def families() -> decodes.Families:
 
 
 NO_LLVM = Llvm("", "", "", "")
+CLIP = Clip("a clip", Path("a.ivf"))
 KERNELS = ("vp9_mc_8hv", "vp9_mc_8hv_avg", "vp9_lpf4_v")
 
 
@@ -156,6 +157,18 @@ def test_calls_are_counted_with_what_they_call(tmp_path: Path, families: decodes
     whole = 3 * ways["outer", 3] + ways["outer", 1] + ways["inner", 1] + 2 * ways["clears", 2]
     assert whole == sum(by_name[name] for name in asked)
     assert by_name["main"] > 0 and by_name[".plt"] > 0 and sum(counts) > whole
+
+
+def test_functions_of_one_name_count_together(
+    monkeypatch: pytest.MonkeyPatch, families: decodes.Families
+) -> None:
+    """A decoder has a function for each depth, all of one name; a clip calls one of them."""
+    functions = [(0, "tm_8x8_c"), (8, "main"), (16, "tm_8x8_c")]
+    for counts in ([5, 7, 0], [0, 7, 5]):
+        monkeypatch.setattr(decodes, "_executed", lambda *_, counts=counts: (counts, []))
+        found = decodes._decoded(Path(), functions, families, CLIP, "theirs")
+        assert (found.whole, found.functions) == (12, {"tm_8x8_c": 5})
+        assert found.by_family(families)["intra prediction"] == 5
 
 
 def test_what_the_linker_puts_in_between_ends_no_call(families: decodes.Families) -> None:
