@@ -224,7 +224,10 @@ def _field(
 ) -> Field:
     loc = file.loc("[[field]]", number)
     what = f"field {data.get('name', number)}"
-    _keys(data, loc, what, {"name": str}, {"function": str, "indices": list, "rules": list})
+    _keys(
+        data, loc, what, {"name": str},
+        {"function": str, "indices": list, "rules": list, "untested": str},
+    )  # fmt: skip
     function = None
     if "function" in data:
         function = functions.get(data["function"])
@@ -235,7 +238,7 @@ def _field(
             )  # fmt: skip
     indices = tuple(_index(i, loc, function) for i in data.get("indices", ()))
     rules = tuple(_rule(r, loc, indices, function, filled) for r in data.get("rules", ()))
-    return Field(data["name"], slot, function, indices, rules, loc)
+    return Field(data["name"], slot, function, indices, rules, loc, data.get("untested", ""))
 
 
 def _init(text: str, loc: Loc) -> str:

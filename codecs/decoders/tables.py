@@ -107,7 +107,10 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A field of a table; `slot` is the number of its first pointer."""
+    """A field of a table; `slot` is the number of its first pointer.
+
+    untested  why the table's test does not look at it; "" if it does
+    """
 
     name: str
     slot: int
@@ -115,6 +118,7 @@ class Field:
     indices: tuple[Index, ...]
     rules: tuple[Rule, ...]
     loc: Loc
+    untested: str = ""
 
     @property
     def count(self) -> int:

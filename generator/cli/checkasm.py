@@ -28,9 +28,11 @@ def command(decoder: str, test: str, seeds: int, seed: int, as_json: bool) -> No
     when it does not check one of our pointers.
     """
     with progress(quiet=as_json):
-        outcomes, wrong = checkasm.check(decoder, test, seeds, seed)
+        outcomes, wrong, untested = checkasm.check(decoder, test, seeds, seed)
     if as_json:
-        print(json.dumps({"runs": [vars(o) for o in outcomes], "failures": wrong}, indent=2))
+        why = {f"{name}: {place}": text for (name, place), text in untested.items()}
+        found = {"runs": [vars(o) for o in outcomes], "untested": why, "failures": wrong}
+        print(json.dumps(found, indent=2))
     else:
         rows: dict[tuple[str, ...], list[checkasm.Outcome]] = {}
         for o in outcomes:
@@ -50,4 +52,7 @@ def command(decoder: str, test: str, seeds: int, seed: int, as_json: bool) -> No
             ("decoder", "our pointer", "checked as"),
             [(*key, ", ".join(sorted(checked))) for key, checked in names.items()],
         )
+        if untested:
+            print_table(("decoder", "our pointer", "not checked"),
+                        [(*key, why) for key, why in untested.items()])  # fmt: skip
     fail(wrong)

@@ -57,6 +57,13 @@ class Program:
             for p in w.signature.pointers if p.table is table
         }  # fmt: skip
 
+    def untested(self, table: Table) -> dict[str, str]:
+        """Those of them that its test does not look at, and why."""
+        return {
+            p.place: p.field.untested for w in self.functions
+            for p in w.signature.pointers if p.table is table and p.field.untested
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -187,9 +194,12 @@ def failures(program: Program, table: Table, outcomes: Sequence[Outcome]) -> lis
             found.append(f"{where}: checkasm fails:\n{o.said}")
         own = program.of_table(table)
         same = {place for place, other in o.same.items() if other in o.reached}
-        missing = set(own) - set(o.reached) - same
+        untested = set(program.untested(table))
+        missing = set(own) - set(o.reached) - same - untested
         if missing:
             found.append(f"{where}: checkasm checks no name of {', '.join(sorted(missing))}")
+        if tested := untested & set(o.reached):
+            found.append(f"{where}: {', '.join(sorted(tested))} is checked, though said not to be")
         others = set(o.reached) - set(own)
         if others:
             found.append(f"{where}: {', '.join(sorted(others))} is not of this table")
@@ -220,16 +230,21 @@ def _runs(program: Program, table: Table, seeds: range, features: str) -> list[O
         return list(pool.map(lambda seed: run(program, table, seed, features=features), seeds))
 
 
-def check(decoder: str, test: str, seeds: int, first: int) -> tuple[list[Outcome], list[str]]:
-    """Runs the tests with so many seeds, with and without what only some processors have."""
+def check(
+    decoder: str, test: str, seeds: int, first: int
+) -> tuple[list[Outcome], list[str], dict[tuple[str, str], str]]:
+    """Runs the tests with so many seeds, with and without what only some processors have; with
+    what is wrong, and what no test looks at: by decoder and place the reason."""
     outcomes: list[Outcome] = []
     wrong: list[str] = []
+    untested: dict[tuple[str, str], str] = {}
     for d, tables in chosen(decoder, test):
         for arch in architectures():
             program = build(d, arch)
             for table in tables:
                 if not program.of_table(table):
                     continue
+                untested |= {(d.name, p): why for p, why in program.untested(table).items()}
                 for features in kinds(arch):
                     say(f"checkasm: {d.name}, {table.test}, {native.debian_arch(arch)}, {features}")
                     some = _runs(program, table, range(first, first + seeds), features)
@@ -237,4 +252,4 @@ def check(decoder: str, test: str, seeds: int, first: int) -> tuple[list[Outcome
                     wrong += failures(program, table, some)
     if not outcomes:
         raise UserError("none of our functions is in these tables", "", EXIT_FAILED)
-    return outcomes, wrong
+    return outcomes, wrong, untested

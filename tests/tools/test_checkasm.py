@@ -199,7 +199,25 @@ NOT_DRAWN = {
         ),
         "blocks are as high as wide",
     ),
+    "vp9_scaled_*": "it has no test of them",
 }  # fmt: skip
+
+
+def test_a_place_that_no_test_looks_at_is_said_and_not_looked_at() -> None:
+    program, table, first, second = two_places()
+    (own,) = program.functions
+    pointers = tuple(
+        replace(p, field=replace(p.field, untested="why")) if p.place == second else p
+        for p in own.signature.pointers
+    )
+    own = replace(own, signature=replace(own.signature, pointers=pointers))
+    program = replace(program, functions=(own,))
+    assert program.untested(table) == {second: "why"}
+    assert checkasm.failures(program, table, [outcome([first])]) == []
+    (looked,) = checkasm.failures(program, table, [outcome([first, second])])
+    assert looked.endswith(f"seed 3: {second} is checked, though said not to be")
+    (missing,) = checkasm.failures(program, table, [outcome([])])
+    assert missing.endswith(f"checkasm checks no name of {first}")
 
 
 def faults() -> Iterator[tuple[str, str]]:
