@@ -27,6 +27,7 @@ from daedalus.generator.verify import stream_glue
 
 TARGETS = ("c", "neon")
 _FAULTS_A_CLIP = 10  # how often an injected fault strikes, about
+_OTHER_CLIPS = 3  # where a fault strikes if the first clip does not show it
 
 
 @dataclass(frozen=True)
@@ -415,26 +416,27 @@ def _called(outcomes: list[Outcome]) -> list[str]:
     return [f for f in outcomes[0].calls if any(o.calls[f] for o in outcomes)]
 
 
-def _choose(outcomes: list[Outcome], function: str) -> Outcome:
-    """The clip to spoil a function in: the smallest that calls it often, or the one that does most.
+def _candidates(outcomes: list[Outcome], function: str) -> list[tuple[Outcome, int]]:
+    """Where to spoil a function, and each how many calls: ten calls of the smallest clip that calls
+    it often, or of the one that does most; then every call of that clip, and of others.
 
-    Small clips decode soon.
+    Small clips decode soon. Some calls are for blocks outside of the picture.
     """
     often = [o for o in outcomes if o.calls[function] >= _FAULTS_A_CLIP]
-    if often:
-        return min(often, key=lambda o: o.clip.file.stat().st_size)
-    return max(outcomes, key=lambda o: o.calls[function])
+    most = sorted(outcomes, key=lambda o: -o.calls[function])
+    first = min(often, key=lambda o: o.clip.file.stat().st_size) if often else most[0]
+    some = (first, max(1, first.calls[function] // _FAULTS_A_CLIP))
+    rest = [o for o in most if o is not first and o.calls[function]][:_OTHER_CLIPS]
+    return [some, *([(first, 1)] if some[1] > 1 else []), *((o, 1) for o in rest)]
 
 
 def _inject(
     program: Program, outcomes: list[Outcome], clean: dict[Clip, list[str]]
 ) -> Callable[[str], Fault]:
-    """Spoils a function in one clip; its frames must differ from the clean run's."""
+    """Spoils a function in one clip after another, until frames differ from the clean run's."""
 
     def inject(function: str) -> Fault:
-        chosen = _choose(outcomes, function)
-        # Some calls are for blocks outside of the picture.
-        for every in dict.fromkeys((max(1, chosen.calls[function] // _FAULTS_A_CLIP), 1)):
+        for chosen, every in _candidates(outcomes, function):
             spoiled = program.decode(chosen.clip, "--ours", "--fault", f"{function}:{every}")
             seen = spoiled.frames != clean[chosen.clip]
             if seen:

@@ -80,11 +80,19 @@ def test_faults_go_into_the_smallest_clip_that_shows_them(tmp_path: Path) -> Non
     small, large = tmp_path / "small", tmp_path / "large"
     small.write_bytes(bytes(10))
     large.write_bytes(bytes(20))
-    often = _outcome("small", 5, 5, small), _outcome("large", 50, 50, large)
-    assert stream._choose([*often], "vp9_idct8").clip.name == "small"
-    seldom = _outcome("small", 4, 5, small)
-    assert stream._choose([seldom, often[1]], "vp9_idct8").clip.name == "large"
-    assert stream._choose([_outcome("large", 0, 1, large), seldom], "vp9_idct8") is seldom
+
+    def chosen(*outcomes: stream.Outcome) -> list[tuple[str, int]]:
+        found = stream._candidates([*outcomes], "vp9_idct8")
+        return [(o.clip.name, every) for o, every in found]
+
+    large_often = _outcome("large", 50, 50, large)
+    assert chosen(_outcome("small", 40, 40, small), large_often) == [
+        ("small", 8), ("small", 1), ("large", 1)
+    ]  # fmt: skip
+    assert chosen(_outcome("small", 4, 5, small), large_often) == [
+        ("large", 10), ("large", 1), ("small", 1)
+    ]  # fmt: skip
+    assert chosen(_outcome("large", 0, 1, large), _outcome("small", 4, 5, small)) == [("small", 1)]
 
 
 def test_a_frame_that_differs_is_a_failure() -> None:
