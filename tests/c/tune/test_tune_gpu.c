@@ -260,19 +260,23 @@ static void test_mixed(void) {
   CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --qpu-core 0"), 3);
 }
 
-/* Unless it is said, with 1 to 4 threads, as far as there are cores. */
+/* Unless it is said, with 1 to 4 threads, as far as there are cores. Where other programs keep one
+   of these at work, no slice may be complete: then that is what is said. */
 static void test_mixed_threads(void) {
   cpu_set_t set;
   char text[64];
   CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
   const int cores = CPU_COUNT(&set), most = cores < 4 ? cores : 4;
   start(NOTHING);
-  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.1"), 0);
+  CHECK_INT(support_run(&world, "--cpu-kernel add --qpu-kernel add --duration 0.01"), 0);
   CHECK_INT(support_count("journal", "\"type\":\"mixed\""), (unsigned)most);
   for (int threads = 1; threads <= most; threads++) {
-    snprintf(text, sizeof(text), "\"verdict\":\"ok\",\"reason\":\"\",\"threads\":%d,", threads);
+    snprintf(text, sizeof(text), "\"threads\":%d,", threads);
     CHECK_INT(support_count("journal", text), 1);
   }
+  CHECK_INT(support_count("journal", "\"verdict\":\"ok\",\"reason\":\"\",\"threads\":") +
+                support_count("journal", "something else kept it from its core"),
+            (unsigned)most);
 }
 
 /* ------------------------------------------------------------- a device that is slow to be read */
