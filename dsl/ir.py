@@ -17,7 +17,7 @@ lane domain (`dims`). All loads of a stage see the state before it, its stores a
 | ADD, SUB, MUL |          | a + b, a - b, a * b                                               |
 | SHR      | n >= 0        | floor(a / 2**n)                                                   |
 | RSHR     | n >= 1        | floor((a + 2**(n-1)) / 2**n): rounds half up                      |
-| SHRV     |               | floor(a / 2**b); b outside [0, 31] is brought there, anyhow       |
+| SHRV     |               | floor(a / 2**b); for a b outside [0, 31], with some other in it    |
 | SHLV     |               | a * 2**b, likewise                                                |
 | BITAND, BITOR, BITXOR |  | bit by bit, of numbers whose sign bit goes on to the left for ever |
 | MIN, MAX |               | the smaller, the larger                                           |

@@ -28,7 +28,7 @@ from daedalus.dsl.ir import (
     evaluate,
     i32,
 )  # fmt: skip
-from daedalus.dsl.ranges import Interval, Ranges, table_rows
+from daedalus.dsl.ranges import Interval, Ranges, _amounts, table_rows
 from daedalus.generator.compile.registry import load
 
 AT = Loc("spec.py", 1)
@@ -149,7 +149,8 @@ def test_unary_intervals_hold(data: st.DataObject) -> None:
 @given(st.sampled_from(TWO), intervals, intervals)
 def test_binary_intervals_hold_and_are_tight(op: Op, a: Interval, b: Interval) -> None:
     got = _range_of(op, (), [a, b])
-    x, y = np.arange(a.lo, a.hi + 1), np.arange(b.lo, b.hi + 1)
+    lo, hi = _amounts(b) if op in (Op.SHRV, Op.SHLV) else (b.lo, b.hi)
+    x, y = np.arange(a.lo, a.hi + 1), np.arange(lo, hi + 1)
     results = evaluate(op, (), (x[:, None], y[None, :]))
     assert (results.min(), results.max()) == (got.lo, got.hi)
 
@@ -181,3 +182,9 @@ def test_rows_that_only_an_overflow_reaches_are_counted(tmp_path: Path) -> None:
     (node,) = (n for n in kernel.stages[0].nodes() if n.op is Op.TABLE)
     assert Ranges(kernel).of(node) == Interval(8, 9)
     assert Ranges(kernel, hostile=True).of(node) == Interval(7, 9)
+
+
+def test_what_could_be_no_shift_amount_shifts_by_anything() -> None:
+    """Targets bring such amounts into 0 to 31 each in its way: no end of the range says where."""
+    assert _amounts(Interval(2, 4)) == (2, 4)
+    assert _amounts(Interval(-8, 24)) == _amounts(Interval(2, 32)) == (0, 31)
